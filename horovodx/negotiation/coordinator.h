@@ -1,0 +1,62 @@
+// Coordinator: rank 0's half of the agreement, for all process sets. Pure: no clock, no thread, no
+// I/O.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "horovodx/base/clock.h"
+#include "horovodx/base/status.h"
+#include "horovodx/negotiation/message.h"
+
+namespace horovodx::negotiation {
+
+// Told what happens to each tensor while it is negotiated; the timeline listens.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void NegotiationStarted(const std::string& name, Kind kind) = 0;
+  virtual void RankReady(const std::string& name, int set_rank) = 0;
+  virtual void NegotiationEnded(const std::string& name) = 0;
+};
+
+struct CoordinatorOptions {
+  int size = 1;                                 // ranks of the world
+  std::vector<std::vector<std::int32_t>> sets;  // [0] is the world; static sets follow, in order
+  std::uint64_t fusion_threshold = 128u << 20;
+  bool disable_group_fusion = false;
+  std::size_t cache_capacity = 1024;
+  bool plans = true;
+  int repeats_before_plan = 3;      // identical steps seen before a plan is made
+  std::string schedule = "fusion";  // or "wfbp"
+  bool dynamic_sets = false;
+  bool stall_check = true;
+  Duration stall_warning = std::chrono::seconds(60);
+  Duration stall_shutdown = Duration::zero();  // zero: never
+  Observer* observer = nullptr;                // borrowed, may be null
+};
+
+// One message for some ranks.
+using Outgoing = DownRecord;
+
+class Coordinator {
+ public:
+  explicit Coordinator(CoordinatorOptions options);
+  ~Coordinator();
+
+  // A message from a member.
+  void OnMessage(int from, const UpMessage& message, TimePoint now);
+  // Stall checks. Warnings are logged.
+  void OnTime(TimePoint now);
+  TimePoint next_time() const;
+  // Messages to deliver since the last call, in order.
+  std::vector<Outgoing> TakeMessages();
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace horovodx::negotiation

@@ -1,0 +1,52 @@
+#include "horovodx/transport/mesh.h"
+
+#include <poll.h>
+
+#include <cerrno>
+#include <utility>
+
+namespace horovodx::transport {
+namespace {
+
+bool Ready(InLink* in, OutLink* out) {
+  return (in != nullptr && in->Readable()) || (out != nullptr && out->Writable());
+}
+
+Status TimedOut(const InLink* in, const OutLink* out) {
+  std::string whom;
+  if (in != nullptr) whom = "for data from " + in->Describe();
+  if (out != nullptr) whom += (in != nullptr ? " and " : "") + ("to send to " + out->Describe());
+  return Status::Unknown("waited too long " + whom);
+}
+
+}  // namespace
+
+Mesh::Mesh(int rank, topology::HostMap hosts, Bell bell, Watcher* watcher)
+    : bell_(bell), rank_(rank), hosts_(std::move(hosts)), watcher_(watcher), interrupt_(bell) {}
+
+Status Mesh::Await(InLink* in, OutLink* out, const Deadline& deadline) {
+  const int in_fd = in != nullptr ? in->fd() : -1;
+  const int out_fd = out != nullptr ? out->fd() : -1;
+  const bool by_bell = (in != nullptr && in_fd < 0) || (out != nullptr && out_fd < 0);
+  if (by_bell) {
+    Bell::Listener listener(bell_);
+    if (in_fd >= 0) watcher_->RingWhenReady(in_fd, false);
+    if (out_fd >= 0) watcher_->RingWhenReady(out_fd, true);
+    while (!Ready(in, out)) {
+      HVDX_RETURN_IF_ERROR(interrupt_.Check());
+      if (!listener.Sleep(deadline)) return Ready(in, out) ? Status::Ok() : TimedOut(in, out);
+    }
+    return interrupt_.Check();
+  }
+  pollfd waits[3] = {{interrupt_.fd(), POLLIN, 0}, {in_fd, POLLIN, 0}, {out_fd, POLLOUT, 0}};
+  while (true) {
+    HVDX_RETURN_IF_ERROR(interrupt_.Check());
+    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline.Left());
+    const int ready = ::poll(waits, 3, static_cast<int>(left.count()) + 1);
+    if (ready > 0 || Ready(in, out)) return interrupt_.Check();
+    if (ready < 0 && errno != EINTR) return Status::Unknown("poll failed while waiting for a peer");
+    if (deadline.Passed()) return TimedOut(in, out);
+  }
+}
+
+}  // namespace horovodx::transport

@@ -1,0 +1,61 @@
+// Mesh: one rank's links to all members of one channel (a process set), and how to wait on them.
+//
+// Links are made on first use. A member's own number is its place in the channel's rank list.
+//
+// Thread: one at a time (a lane, or a test's rank thread). Interrupt may be raised from anywhere.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "horovodx/base/bell.h"
+#include "horovodx/base/clock.h"
+#include "horovodx/base/status.h"
+#include "horovodx/topology/host_map.h"
+#include "horovodx/transport/interrupt.h"
+#include "horovodx/transport/link.h"
+#include "horovodx/transport/stage.h"
+
+namespace horovodx::transport {
+
+// Turns "this descriptor is ready" into a ring of the bell, once per call, for waits that mix
+// sockets and shared memory. The tcp transport's io thread implements it.
+class Watcher {
+ public:
+  virtual ~Watcher() = default;
+  virtual void RingWhenReady(int fd, bool for_write) = 0;
+};
+
+class Mesh {
+ public:
+  Mesh(int rank, topology::HostMap hosts, Bell bell, Watcher* watcher);
+  virtual ~Mesh() = default;
+
+  int rank() const { return rank_; }
+  int size() const { return hosts_.size(); }
+  const topology::HostMap& hosts() const { return hosts_; }
+  Interrupt& interrupt() { return interrupt_; }
+  Bell bell() const { return bell_; }
+
+  // To and from another member. Never null; errors show when used.
+  virtual OutLink& Out(int member) = 0;
+  virtual InLink& In(int member) = 0;
+  // What this host's members share (also when I am alone on it), or null where there is no shared
+  // memory. Its member i is hosts().ranks_on(my host)[i].
+  virtual Stage* stage() { return nullptr; }
+
+  // Sleeps until `in` is readable or `out` is writable (either may be null), or the interrupt is
+  // raised (its Status is returned), or the deadline passes (kUnknown, naming whom it waited for).
+  Status Await(InLink* in, OutLink* out, const Deadline& deadline);
+
+ protected:
+  Bell bell_;
+
+ private:
+  int rank_;
+  topology::HostMap hosts_;
+  Watcher* watcher_;
+  Interrupt interrupt_;
+};
+
+}  // namespace horovodx::transport

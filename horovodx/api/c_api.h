@@ -1,8 +1,9 @@
 /* The engine's C ABI: the one header outsiders include.
  *
- * Two families: hvdx_* is ours; horovod_* are the names that Horovod's Python layer calls by ctypes,
- * with Horovod's meaning. Calls are safe from any thread. Nothing here throws or aborts on bad input:
- * a call that fails returns a negative number or a status code, and hvdx_last_error() says why.
+ * Two families: hvdx_* is ours; horovod_* are the names that Horovod's Python layer calls by
+ * ctypes, with Horovod's meaning. Calls are safe from any thread. Nothing here throws or aborts on
+ * bad input: a call that fails returns a negative number or a status code, and hvdx_last_error()
+ * says why.
  */
 #ifndef HOROVODX_API_C_API_H_
 #define HOROVODX_API_C_API_H_
@@ -33,17 +34,36 @@ enum hvdx_status {
 };
 
 enum hvdx_type {
-  HVDX_UINT8 = 0, HVDX_INT8 = 1, HVDX_UINT16 = 2, HVDX_INT16 = 3, HVDX_INT32 = 4, HVDX_INT64 = 5,
-  HVDX_FLOAT16 = 6, HVDX_FLOAT32 = 7, HVDX_FLOAT64 = 8, HVDX_BOOL = 9, HVDX_BFLOAT16 = 10
+  HVDX_UINT8 = 0,
+  HVDX_INT8 = 1,
+  HVDX_UINT16 = 2,
+  HVDX_INT16 = 3,
+  HVDX_INT32 = 4,
+  HVDX_INT64 = 5,
+  HVDX_FLOAT16 = 6,
+  HVDX_FLOAT32 = 7,
+  HVDX_FLOAT64 = 8,
+  HVDX_BOOL = 9,
+  HVDX_BFLOAT16 = 10
 };
 
 enum hvdx_op {
-  HVDX_AVERAGE = 0, HVDX_SUM = 1, HVDX_ADASUM = 2, HVDX_MIN = 3, HVDX_MAX = 4, HVDX_PRODUCT = 5
+  HVDX_AVERAGE = 0,
+  HVDX_SUM = 1,
+  HVDX_ADASUM = 2,
+  HVDX_MIN = 3,
+  HVDX_MAX = 4,
+  HVDX_PRODUCT = 5
 };
 
 enum hvdx_kind {
-  HVDX_ALLREDUCE = 0, HVDX_ALLGATHER = 1, HVDX_BROADCAST = 2, HVDX_JOIN = 3,
-  HVDX_ALLTOALL = 5, HVDX_BARRIER = 6, HVDX_REDUCESCATTER = 7
+  HVDX_ALLREDUCE = 0,
+  HVDX_ALLGATHER = 1,
+  HVDX_BROADCAST = 2,
+  HVDX_JOIN = 3,
+  HVDX_ALLTOALL = 5,
+  HVDX_BARRIER = 6,
+  HVDX_REDUCESCATTER = 7
 };
 
 /* --- submitting ------------------------------------------------------------------------------ */
@@ -67,12 +87,12 @@ typedef struct hvdx_submission {
   void* output;          /* may be input; allgather and alltoall: see allocate */
   const int32_t* splits; /* alltoall: rows for each member, or NULL for equal shares; copied */
   int32_t split_count;
-  /* Where the result of an allgather or alltoall goes: called once its shape is known, on a thread of
-   * the engine; returns memory or NULL (the operation then fails). Without it the engine keeps the
-   * result itself: hvdx_output(). */
+  /* Where the result of an allgather or alltoall goes: called once its shape is known, on a thread
+   * of the engine; returns memory or NULL (the operation then fails). Without it the engine keeps
+   * the result itself: hvdx_output(). */
   void* (*allocate)(void* context, int32_t ndim, const int64_t* shape);
-  /* Called exactly once when finished, on a thread of the engine or on one that waits. May submit, must
-   * not wait. May be NULL. */
+  /* Called exactly once when finished, on a thread of the engine or on one that waits. May submit,
+   * must not wait. May be NULL. */
   void (*done)(void* context, int32_t status, const char* message);
   void* context;
 } hvdx_submission;
@@ -87,8 +107,8 @@ HVDX_EXPORT int32_t hvdx_submit_group(const hvdx_submission* submissions, int32_
 /* Submits and waits: the fastest way for one small tensor. Returns its status. */
 HVDX_EXPORT int32_t hvdx_run(const hvdx_submission* submission);
 
-/* Registers a tensor once, to be submitted by number afterwards: no name, shape or string is looked at
- * again. Returns a slot >= 0 or -(enum hvdx_status). Valid until shutdown. */
+/* Registers a tensor once, to be submitted by number afterwards: no name, shape or string is looked
+ * at again. Returns a slot >= 0 or -(enum hvdx_status). Valid until shutdown. */
 HVDX_EXPORT int64_t hvdx_register(const hvdx_submission* submission);
 HVDX_EXPORT hvdx_handle hvdx_submit_slot(int64_t slot, const void* input, void* output);
 
@@ -96,14 +116,16 @@ HVDX_EXPORT hvdx_handle hvdx_submit_slot(int64_t slot, const void* input, void* 
 
 /* 1 finished, 0 not yet, negative: no such handle. */
 HVDX_EXPORT int32_t hvdx_poll(hvdx_handle handle);
-/* Waits until finished and returns its status; seconds < 0: as long as it takes. The handle stays valid
- * until hvdx_release(). */
+/* Waits until finished and returns its status; seconds < 0: as long as it takes. The handle stays
+ * valid until hvdx_release(). */
 HVDX_EXPORT int32_t hvdx_wait(hvdx_handle handle, double seconds);
-/* After it has finished. Result memory kept by the engine, its shape, received splits, last joined rank. */
+/* After it has finished. Result memory kept by the engine, its shape, received splits, last joined
+ * rank. */
 HVDX_EXPORT void* hvdx_output(hvdx_handle handle);
 HVDX_EXPORT int32_t hvdx_output_ndim(hvdx_handle handle);
 HVDX_EXPORT int32_t hvdx_output_shape(hvdx_handle handle, int64_t* shape);
-HVDX_EXPORT int32_t hvdx_received_splits(hvdx_handle handle, int32_t* splits); /* count or negative */
+HVDX_EXPORT int32_t hvdx_received_splits(hvdx_handle handle,
+                                         int32_t* splits); /* count or negative */
 HVDX_EXPORT int32_t hvdx_last_joined(hvdx_handle handle);
 /* Forgets a handle; if it has not finished, the operation goes on without it. */
 HVDX_EXPORT void hvdx_release(hvdx_handle handle);
@@ -113,8 +135,9 @@ HVDX_EXPORT const char* hvdx_last_error(void);
 
 /* --- looking inside -------------------------------------------------------------------------- */
 
-/* Counts since init, by name: "control_messages_sent", "control_messages_received", "plans_started",
- * "plans_left", "buckets_planned", "buckets_negotiated", "bytes_sent"; -1 for an unknown name. */
+/* Counts since init, by name: "control_messages_sent", "control_messages_received",
+ * "plans_started", "plans_left", "buckets_planned", "buckets_negotiated", "bytes_sent"; -1 for an
+ * unknown name. */
 HVDX_EXPORT int64_t hvdx_counter(const char* name);
 HVDX_EXPORT const char* hvdx_version(void);
 

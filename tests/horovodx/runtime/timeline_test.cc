@@ -1,0 +1,201 @@
+#include "horovodx/runtime/timeline.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "horovodx/base/log.h"
+#include "tests/horovodx/runtime/trace_reader.h"
+
+namespace horovodx::runtime {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+std::vector<std::string> g_logged;
+void Remember(LogLevel level, const std::string& line) {
+  g_logged.push_back((level == LogLevel::kError ? "E " : "W ") + line);
+}
+
+class TimelineTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    g_logged.clear();
+    SetLogSink(Remember);
+  }
+  void TearDown() override { SetLogSink(nullptr); }
+
+  static std::string Path(const std::string& name) {
+    return testing::TempDir() + "timeline_" + name + ".json";
+  }
+};
+
+const char* const kHead = R"({"args":{},"name":"process_name","ph":"M","pid":0})";
+const char* const kHeadSort =
+    R"({"args":{"sort_index":0},"name":"process_sort_index","ph":"M","pid":0})";
+
+TEST_F(TimelineTest, TheLifeOfATensorIsWrittenAsHorovodWritesIt) {
+  Timeline timeline;
+  ASSERT_TRUE(timeline.Start(Path("life"), /*mark_cycles=*/true));
+  timeline.MarkCycle();
+  timeline.NegotiateStart("grad", "ALLREDUCE");
+  timeline.NegotiateRankReady("grad", 1);
+  timeline.NegotiateEnd("grad");
+  timeline.OperationStart("grad", "ALLREDUCE");
+  timeline.ActivityStart("grad", "MEMCPY_IN_FUSION_BUFFER");
+  timeline.ActivityEnd("grad");
+  timeline.OperationEnd("grad", ElementType::kFloat32, {2, 3});
+  timeline.OperationStart("scalar", "BROADCAST");
+  timeline.OperationEnd("scalar", ElementType::kInt64, {});
+  timeline.Stop();
+  EXPECT_THAT(
+      ReadTrace(Path("life")),
+      ElementsAre(kHead, kHeadSort, R"({"name":"CYCLE_START","ph":"i","s":"g"})",
+                  R"({"args":{"name":"grad"},"name":"process_name","ph":"M","pid":1})",
+                  R"({"args":{"sort_index":1},"name":"process_sort_index","ph":"M","pid":1})",
+                  R"({"name":"NEGOTIATE_ALLREDUCE","ph":"B","pid":1})",
+                  R"({"dur":0,"name":"1","ph":"X","pid":1})",  //
+                  R"({"ph":"E","pid":1})", R"({"name":"ALLREDUCE","ph":"B","pid":1})",
+                  R"({"name":"MEMCPY_IN_FUSION_BUFFER","ph":"B","pid":1})", R"({"ph":"E","pid":1})",
+                  R"({"args":{"dtype":"float32","shape":"[2, 3]"},"ph":"E","pid":1})",
+                  R"({"args":{"name":"scalar"},"name":"process_name","ph":"M","pid":2})",
+                  R"({"args":{"sort_index":2},"name":"process_sort_index","ph":"M","pid":2})",
+                  R"({"name":"BROADCAST","ph":"B","pid":2})",
+                  R"({"args":{"dtype":"int64","shape":"[]"},"ph":"E","pid":2})"));
+  EXPECT_THAT(g_logged, IsEmpty());
+}
+
+TEST_F(TimelineTest, AFailedOperationEndsWhatIsOpenAndHasNoResult) {
+  Timeline timeline;
+  ASSERT_TRUE(timeline.Start(Path("failed"), false));
+  timeline.OperationStart("x", "ALLREDUCE");
+  timeline.ActivityStart("x", "GLOO_ALLREDUCE");
+  timeline.OperationFailed("x");
+  timeline.OperationFailed("x");  // nothing is open any more
+  timeline.Stop();
+  const auto trace = ReadTrace(Path("failed"));
+  ASSERT_THAT(trace, SizeIs(8));
+  EXPECT_EQ(trace[6], R"({"ph":"E","pid":1})");
+  EXPECT_EQ(trace[7], R"({"ph":"E","pid":1})");
+}
+
+TEST_F(TimelineTest, CyclesAreMarkedOnlyWhenAskedFor) {
+  Timeline timeline;
+  ASSERT_TRUE(timeline.Start(Path("no_cycles"), false));
+  timeline.MarkCycle();
+  timeline.Stop();
+  EXPECT_THAT(ReadTrace(Path("no_cycles")), ElementsAre(kHead, kHeadSort));
+}
+
+TEST_F(TimelineTest, StartingWithAnotherFileSwitchesAndWithTheSameDoesNothing) {
+  Timeline timeline;
+  EXPECT_FALSE(timeline.active());
+  ASSERT_TRUE(timeline.Start(Path("first"), true));
+  EXPECT_TRUE(timeline.active());
+  timeline.MarkCycle();
+  ASSERT_TRUE(timeline.Start(Path("first"), true));  // would truncate it otherwise
+  timeline.MarkCycle();
+  ASSERT_TRUE(timeline.Start(Path("second"), true));
+  EXPECT_THAT(ReadTrace(Path("first")), SizeIs(4));
+  timeline.MarkCycle();
+  timeline.Stop();
+  EXPECT_FALSE(timeline.active());
+  timeline.MarkCycle();
+  timeline.Stop();
+  EXPECT_THAT(ReadTrace(Path("second")), SizeIs(3));
+  ASSERT_TRUE(timeline.Start(Path("second"), true));  // stopped before: a new recording
+  timeline.Stop();
+  EXPECT_THAT(ReadTrace(Path("second")), SizeIs(2));
+}
+
+TEST_F(TimelineTest, AFileThatCannotBeOpenedIsAnErrorInTheLog) {
+  Timeline timeline;
+  EXPECT_FALSE(timeline.Start("/no/such/folder/t.json", false));
+  EXPECT_FALSE(timeline.active());
+  timeline.MarkCycle();
+  EXPECT_THAT(g_logged, ElementsAre(AllOf(HasSubstr("E "), HasSubstr("/no/such/folder/t.json"))));
+}
+
+TEST_F(TimelineTest, DroppedEventsAreCountedInTheLog) {
+  Timeline timeline(/*queue_limit=*/0);
+  ASSERT_TRUE(timeline.Start(Path("dropped"), true));
+  for (int i = 0; i < 5; ++i) timeline.MarkCycle();
+  timeline.Stop();
+  EXPECT_THAT(ReadTrace(Path("dropped")), ElementsAre(kHead, kHeadSort));
+  EXPECT_THAT(g_logged, ElementsAre(HasSubstr("W ")));
+  EXPECT_THAT(g_logged, ElementsAre(HasSubstr("5 events are missing")));
+}
+
+TEST_F(TimelineTest, ThreadsMayRecordWhileFilesAreSwitched) {
+  Timeline timeline;
+  std::vector<std::thread> threads;
+  std::atomic<bool> stop{false};
+  for (int t = 0; t < 3; ++t) {
+    threads.emplace_back([&, t] {
+      const std::string name = "tensor " + std::to_string(t);
+      while (!stop) {
+        timeline.OperationStart(name, "ALLREDUCE");
+        timeline.OperationEnd(name, ElementType::kFloat16, {1});
+      }
+    });
+  }
+  for (int i = 0; i < 20; ++i) {
+    ASSERT_TRUE(timeline.Start(Path(i % 2 == 0 ? "even" : "odd"), false));
+  }
+  stop = true;
+  for (auto& thread : threads) thread.join();
+  timeline.Stop();
+  for (const char* name : {"even", "odd"}) {
+    const auto trace = ReadTrace(Path(name));
+    ASSERT_GE(trace.size(), 2u);
+    EXPECT_EQ(trace.front(), kHead) << name;
+  }
+}
+
+// A writer that records until it is killed.
+[[noreturn]] void RecordForEver(const std::string& path) {
+  Timeline timeline;
+  if (!timeline.Start(path, true)) ::_exit(1);
+  for (int i = 0;; ++i) {
+    const std::string name = "tensor \"" + std::to_string(i % 50) + "\"";
+    timeline.NegotiateStart(name, "ALLREDUCE");
+    timeline.NegotiateEnd(name);
+    timeline.OperationStart(name, "ALLREDUCE");
+    timeline.OperationEnd(name, ElementType::kFloat32, {i});
+  }
+}
+
+TEST_F(TimelineTest, TheFileLoadsAfterItsWriterWasKilled) {
+  for (int round = 0; round < 8; ++round) {
+    const std::string path = Path("killed");
+    ::unlink(path.c_str());
+    const pid_t child = ::fork();
+    ASSERT_GE(child, 0);
+    if (child == 0) RecordForEver(path);
+    const Deadline deadline = Deadline::After(Seconds(30));
+    struct stat info {};
+    while (::stat(path.c_str(), &info) != 0 || info.st_size < 50'000 * (round + 1)) {
+      ASSERT_FALSE(deadline.Passed()) << "the writer wrote nothing";
+      std::this_thread::yield();
+    }
+    ::kill(child, SIGKILL);
+    ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+    const auto trace = ReadTrace(path);
+    ASSERT_GT(trace.size(), 100u) << trace.back();
+    EXPECT_EQ(trace.front(), kHead);
+  }
+}
+
+}  // namespace
+}  // namespace horovodx::runtime

@@ -11,10 +11,6 @@ namespace {
 
 using collectives::StagedAllreduce;
 
-bool IsReduction(negotiation::Kind kind) {
-  return kind == negotiation::Kind::kAllreduce || kind == negotiation::Kind::kAdasum;
-}
-
 }  // namespace
 
 SetRunner::SetRunner(SetOptions options, transport::Fabric& fabric)
@@ -102,13 +98,14 @@ Status SetRunner::Start(const negotiation::Work& work, TimePoint now) {
   job_.set_rank = set_rank_;
   job_.operations.clear();
   const Kind kind = work.bucket->kind;
-  for (const auto& entry : work.bucket->entries) {
-    const auto it = tensors_.find(entry.name);
-    job_.operations.push_back(it == tensors_.end() ? nullptr : it->second);
+  for (std::size_t i = 0; i < work.bucket->entries.size(); ++i) {
+    const std::string& name = work.bucket->entries[i].name;
     // A rank that has joined takes part in reductions without a tensor, and in errors not at all.
-    if (it == tensors_.end() && !IsReduction(kind) && kind != Kind::kError) {
-      return Status::Unknown("the coordinator started '" + entry.name +
-                             "', which this rank has not submitted");
+    const bool absent = i < work.absent.size() && work.absent[i];
+    const auto it = absent ? tensors_.end() : tensors_.find(name);
+    job_.operations.push_back(it == tensors_.end() ? nullptr : it->second);
+    if (it == tensors_.end() && !absent) {
+      return Status::Unknown("'" + name + "' was started, which this rank has not submitted");
     }
   }
   if (options_.timeline != nullptr) TraceStart(*options_.timeline, job_);

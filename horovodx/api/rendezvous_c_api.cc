@@ -4,9 +4,9 @@
 
 #include "horovodx/api/c_api.h"
 #include "horovodx/api/last_error.h"
+#include "horovodx/base/hex.h"
 #include "horovodx/base/mutex.h"
 #include "horovodx/rendezvous/store_server.h"
-#include "horovodx/runtime/config.h"
 
 namespace {
 
@@ -32,8 +32,11 @@ extern "C" {
 
 int32_t hvdx_rendezvous_start(const char* address, int32_t port, const char* secret,
                               const char* job_id) {
-  const auto key = horovodx::runtime::SecretFromHex(secret == nullptr ? "" : secret);
-  if (!key.ok()) return -Remember(key.status());
+  const auto key = horovodx::BytesFromHex(secret == nullptr ? "" : secret);
+  if (!key || key->size() != 32) {
+    return -Remember(
+        Status::InvalidArgument("hvdx_rendezvous_start: the secret must be 64 hexadecimal digits"));
+  }
   if (address == nullptr || job_id == nullptr || port < 0 || port > 65535) {
     return -Remember(Status::InvalidArgument(
         "hvdx_rendezvous_start: needs an address, a port from 0 to 65535 and a job id"));
@@ -43,7 +46,7 @@ int32_t hvdx_rendezvous_start(const char* address, int32_t port, const char* sec
   if (running.server != nullptr) {
     return -Remember(Status::Precondition("hvdx_rendezvous_start: it runs already"));
   }
-  auto server = StoreServer::Start({address, port}, {key.value(), job_id});
+  auto server = StoreServer::Start(address, static_cast<std::uint16_t>(port), *key, job_id);
   if (!server.ok()) return -Remember(server.status());
   running.server = std::move(server).value();
   return running.server->port();

@@ -43,7 +43,7 @@ void Engine::OnDown(const negotiation::DownMessage& message, TimePoint now) {
     Bell(&finished_word_).Ring();
     return;
   }
-  if (const auto* shutdown = std::get_if<Shutdown>(&message)) {
+  if (const auto* shutdown = std::get_if<negotiation::Shutdown>(&message)) {
     phase_ = Phase::kDraining;
     end_reason_ = ShutDown(shutdown->why);
     queue_.RefuseOnEngine(end_reason_);
@@ -135,6 +135,5 @@ void Engine::Shutdown() {
   timeline_.Stop();
 }
 
-Engine::~Engine() { Shutdown(); }
 
 }  // namespace horovodx::runtime

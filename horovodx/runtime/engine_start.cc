@@ -3,8 +3,6 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <numeric>
 #include <utility>
 
@@ -29,10 +27,10 @@ void PinThisThread(int core) {
 struct SetsDigest {
   std::uint64_t sets = 0;
   std::uint64_t ranks = 0;
-  std::array<std::byte, 32> values{};
+  Digest values{};
 };
 
-SetsDigest Digest(const std::vector<std::vector<int>>& sets) {
+SetsDigest DigestOf(const std::vector<std::vector<int>>& sets) {
   SetsDigest digest;
   digest.sets = sets.size();
   std::vector<std::byte> bytes;
@@ -45,8 +43,7 @@ SetsDigest Digest(const std::vector<std::vector<int>>& sets) {
     append(static_cast<std::int64_t>(set.size()));
     for (int rank : set) append(rank);
   }
-  const auto hash = Sha256(bytes);
-  std::memcpy(digest.values.data(), hash.data(), digest.values.size());
+  digest.values = Sha256Of(bytes);
   return digest;
 }
 
@@ -90,6 +87,8 @@ Engine::Engine(std::unique_ptr<transport::Fabric> fabric, EngineOptions options)
       observer_(std::make_unique<TimelineObserver>(timeline_)),
       queue_(fabric_->rank()),
       idle_wait_(fabric_->hosts().local_size(fabric_->rank()), options_.spin_microseconds) {}
+
+Engine::~Engine() { Shutdown(); }
 
 Result<std::unique_ptr<Engine>> Engine::Start(std::unique_ptr<transport::Fabric> fabric,
                                               EngineOptions options) {
@@ -138,7 +137,7 @@ Status Engine::Connect() {
 }
 
 Status Engine::CheckSameSets(collectives::Team& team) {
-  const SetsDigest mine = Digest(options_.process_sets);
+  const SetsDigest mine = DigestOf(options_.process_sets);
   std::vector<SetsDigest> all(team.size());
   all[team.rank()] = mine;
   const std::vector<std::size_t> sizes(team.size(), sizeof(SetsDigest));

@@ -263,12 +263,13 @@ void Handshake::GiveUp(const std::string& why) {
   const bool unsent = !output().empty();
   sent_ = output_.size();  // nobody is there to take it
   if (settled_ && (!status_.ok() || !unsent)) return;
-  Fail(why + std::to_string(received_.size()) + " of " + std::to_string(expected_) + " bytes");
+  Fail(why + std::to_string(received_.size()) + " of " + std::to_string(expected_) + " bytes",
+       StatusCode::kUnknown);
 }
 
-void Handshake::Fail(const std::string& what) {
+void Handshake::Fail(const std::string& what, StatusCode code) {
   settled_ = true;
-  status_ = Status::Unknown("no handshake with " + peer_ + ": " + what);
+  status_ = Status(code, "no handshake with " + peer_ + ": " + what);
 }
 
 }  // namespace horovodx

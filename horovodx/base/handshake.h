@@ -82,7 +82,8 @@ class Handshake {
 
   // Nothing is left to do. A failed acceptor still has its verdict to send, if it can.
   bool finished() const { return settled_ && output().empty(); }
-  // How it went, once settled: it will not change any more.
+  // How it went, once settled: kAborted means that trying again would not help (another secret,
+  // job, version...), kUnknown that the other end fell silent or closed.
   bool settled() const { return settled_; }
   const Status& status() const { return status_; }
   // What was agreed. On the acceptor's side: only after success.
@@ -98,7 +99,7 @@ class Handshake {
   Refusal Judge(const std::byte* hello);
   void SendVerdict(Refusal refusal);
   void GiveUp(const std::string& why);
-  void Fail(const std::string& what);
+  void Fail(const std::string& what, StatusCode code = StatusCode::kAborted);
   Digest ProofOf(bool connector, const Claims& claims, const Nonce& acceptor_nonce,
                  const Nonce& connector_nonce) const;
 

@@ -30,6 +30,12 @@ struct Work {
   const Bucket* bucket = nullptr;  // valid until Finished or Dropped
   std::uint32_t epoch = 0;
   bool planned = false;
+  // Planned: the bucket's number since the plan started, over all rounds. Negotiated: its number
+  // among all negotiated buckets of the set. The same on all members.
+  std::uint64_t number = 0;
+  // Only on a rank that has joined: which entries it has not asked for and takes part in with
+  // zeros. Empty: none.
+  std::vector<bool> absent;
 };
 
 class Member {
@@ -45,7 +51,8 @@ class Member {
   // one.
   void AbandonPlan();
 
-  // Run, StartPlan, EndPlan or Resend of this set, in order. An error is a broken protocol.
+  // Run, StartPlan, PleaseLeave, EndPlan or Resend of this set, in order; others are ignored. An
+  // error is a broken protocol.
   Status OnMessage(const DownMessage& message, TimePoint now);
 
   // What runs next, if it can start now. Stays the same until Finished() or Dropped().
@@ -71,6 +78,8 @@ class Member {
   std::size_t missing() const;
   // True when nothing negotiated is left to run and no plan is in force.
   bool idle() const;
+  // Tensors submitted that have not finished.
+  std::size_t outstanding() const;
 
  private:
   struct Impl;

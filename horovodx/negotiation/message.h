@@ -70,6 +70,8 @@ struct Bucket {
   std::vector<Entry> entries;
   Status error;                   // kind kError
   std::int32_t last_joined = -1;  // kind kJoin: the global rank that joined last
+
+  bool operator==(const Bucket& other) const;
 };
 
 // --- up
@@ -83,6 +85,11 @@ struct Ready {
   std::uint32_t epoch = 0;
   std::vector<Request> requests;
   std::vector<std::uint64_t> cached;
+  // How many of `requests` answer a Resend. A rank that joins while it still owes such answers has
+  // joined when it has given them.
+  std::uint32_t resent = 0;
+
+  bool operator==(const Ready&) const = default;
 };
 // "I leave the plan of this epoch; I have finished all buckets before `bucket` and given nothing to
 // it."
@@ -90,23 +97,45 @@ struct Leave {
   std::int32_t set = 0;
   std::uint32_t epoch = 0;
   std::uint64_t bucket = 0;
+
+  bool operator==(const Leave&) const = default;
 };
-// Every rank of the world asks for the same set; then it exists.
+// "I have given my part to this bucket and have waited for long: somebody may have to leave the
+// plan who does not know it yet."
+struct Stuck {
+  std::int32_t set = 0;
+  std::uint32_t epoch = 0;
+  std::uint64_t bucket = 0;
+
+  bool operator==(const Stuck&) const = default;
+};
+// Every rank of the world asks for the same set; then it exists. A rank asks for one change of sets
+// (AddSet, RemoveSet) at a time: the next one after the answer.
 struct AddSet {
   std::vector<std::int32_t> ranks;
+
+  bool operator==(const AddSet&) const = default;
 };
 struct RemoveSet {
   std::int32_t set = 0;
+
+  bool operator==(const RemoveSet&) const = default;
 };
-struct WantShutdown {};
+struct WantShutdown {
+  bool operator==(const WantShutdown&) const = default;
+};
 // "I have finished everything that came before Shutdown."
-struct Drained {};
+struct Drained {
+  bool operator==(const Drained&) const = default;
+};
 // "My neighbour `rank` is gone."
 struct Lost {
   std::int32_t rank = -1;
   std::string why;
+
+  bool operator==(const Lost&) const = default;
 };
-using UpMessage = std::variant<Ready, Leave, AddSet, RemoveSet, WantShutdown, Drained, Lost>;
+using UpMessage = std::variant<Ready, Leave, AddSet, RemoveSet, WantShutdown, Drained, Lost, Stuck>;
 
 // --- down
 // -----------------------------------------------------------------------------------------
@@ -118,13 +147,24 @@ struct Run {
   // entries; 0: not cached. Members send the id instead of the request while their request is
   // unchanged.
   std::vector<std::uint64_t> cache_ids;
-  std::vector<std::uint64_t> evicted;
+  std::vector<std::uint64_t> evicted;  // ids that are known no longer; applied after `cache_ids`
+
+  bool operator==(const Run&) const = default;
 };
 // From here on the set follows this plan, again and again, without asking. It starts epoch `epoch`.
 struct StartPlan {
   std::int32_t set = 0;
   std::uint32_t epoch = 0;
   std::vector<Bucket> buckets;
+
+  bool operator==(const StartPlan&) const = default;
+};
+// "Leave the plan of this epoch as soon as you can": at the bucket you have not yet given to.
+struct PleaseLeave {
+  std::int32_t set = 0;
+  std::uint32_t epoch = 0;
+
+  bool operator==(const PleaseLeave&) const = default;
 };
 // The plan of epoch `epoch - 1` ends before its bucket number `bucket` (counted over all rounds).
 // Requests start afresh, in epoch `epoch`.
@@ -132,48 +172,75 @@ struct EndPlan {
   std::int32_t set = 0;
   std::uint32_t epoch = 0;
   std::uint64_t bucket = 0;
+
+  bool operator==(const EndPlan&) const = default;
 };
 // "I no longer know these ids: send the requests in full."
 struct Resend {
   std::int32_t set = 0;
   std::uint32_t epoch = 0;
   std::vector<std::uint64_t> ids;
+
+  bool operator==(const Resend&) const = default;
 };
 struct SetAdded {
   std::int32_t set = 0;
   std::uint32_t channel = 0;  // never used before in this job
   std::vector<std::int32_t> ranks;
+
+  bool operator==(const SetAdded&) const = default;
 };
 struct SetRemoved {
   std::int32_t set = 0;
+
+  bool operator==(const SetRemoved&) const = default;
 };
-// AddSet or RemoveSet cannot be done; `code` is one of Horovod's (-6 exists already, ...).
+// AddSet or RemoveSet cannot be done; `code` is one of Horovod's, or kSetInvalid.
+inline constexpr std::int32_t kSetsNotDynamic = -2;
+inline constexpr std::int32_t kSetUnknown = -3;
+inline constexpr std::int32_t kSetExists = -6;
+inline constexpr std::int32_t kSetInvalid = -7;  // ranks do not agree, or no such ranks
 struct SetRefused {
   std::int32_t code = 0;
   std::string why;
+
+  bool operator==(const SetRefused&) const = default;
 };
 // Finish what came before, fail the rest with "Horovod has been shut down", then say Drained.
 struct Shutdown {
   std::string why;
+
+  bool operator==(const Shutdown&) const = default;
 };
-struct Close {};  // all have drained
+struct Close {  // all have drained
+  bool operator==(const Close&) const = default;
+};
 // A rank is gone: everything outstanding fails with this.
 struct Failed {
   std::int32_t rank = -1;
   std::string why;
+
+  bool operator==(const Failed&) const = default;
 };
 using DownMessage = std::variant<Run, StartPlan, EndPlan, Resend, SetAdded, SetRemoved, SetRefused,
-                                 Shutdown, Close, Failed>;
+                                 Shutdown, Close, Failed, PleaseLeave>;
 
 // A message with who says it, or whom it is for. The first rank of a host passes messages on for
 // the others of its host; equal messages travel once with several ranks.
 struct UpRecord {
   std::vector<std::int32_t> from;
   UpMessage message;
+
+  bool operator==(const UpRecord&) const = default;
 };
 struct DownRecord {
   std::vector<std::int32_t> to;
   DownMessage message;
+
+  bool operator==(const DownRecord&) const = default;
 };
+// Adds a record at the end.
+void Append(std::vector<UpRecord>& records, std::vector<std::int32_t> from, UpMessage message);
+void Append(std::vector<DownRecord>& records, std::vector<std::int32_t> to, DownMessage message);
 
 }  // namespace horovodx::negotiation

@@ -1,0 +1,178 @@
+// hvdx_*: submitting, waiting, looking inside.
+#include "horovodx/api/c_api.h"
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "horovodx/api/handle_table.h"
+#include "horovodx/api/last_error.h"
+#include "horovodx/api/process_engine.h"
+#include "horovodx/api/slot_table.h"
+#include "horovodx/api/submission_from_c.h"
+
+namespace {
+
+using horovodx::Deadline;
+using horovodx::Result;
+using horovodx::Seconds;
+using horovodx::Status;
+using horovodx::api::HandleTable;
+using horovodx::api::LastError;
+using horovodx::api::ProcessEngine;
+using horovodx::api::Remember;
+using horovodx::api::SlotTable;
+using horovodx::api::SubmissionFromC;
+using horovodx::runtime::Engine;
+using horovodx::runtime::OperationPtr;
+using horovodx::runtime::Submission;
+
+Result<std::shared_ptr<Engine>> RunningEngine() {
+  auto engine = ProcessEngine::Get().engine();
+  if (engine == nullptr) {
+    return Status::Precondition("Horovod has not been initialized; use hvd.init().");
+  }
+  return engine;
+}
+
+Result<std::int64_t> Submit(Submission submission) {
+  HVDX_ASSIGN_OR_RETURN(auto engine, RunningEngine());
+  HVDX_ASSIGN_OR_RETURN(auto operation, engine->Submit(std::move(submission)));
+  return HandleTable::Get().Add(std::move(operation));
+}
+
+std::int64_t HandleOrError(const Result<std::int64_t>& handle) {
+  return handle.ok() ? handle.value() : -static_cast<std::int64_t>(Remember(handle.status()));
+}
+
+// The operation of a handle once it has finished, else null.
+OperationPtr Finished(hvdx_handle handle) {
+  auto operation = HandleTable::Get().Find(handle);
+  if (operation == nullptr || !operation->finished.load(std::memory_order_acquire)) {
+    LastError() = "handle " + std::to_string(handle) + " is unknown or has not finished";
+    return nullptr;
+  }
+  return operation;
+}
+
+Result<std::vector<Submission>> AllFromC(const hvdx_submission* submissions, std::int32_t n) {
+  std::vector<Submission> all;
+  for (std::int32_t i = 0; i < n; ++i) {
+    HVDX_ASSIGN_OR_RETURN(auto one, SubmissionFromC(submissions + i));
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+Status SubmitGroup(const hvdx_submission* submissions, std::int32_t n, hvdx_handle* handles) {
+  HVDX_ASSIGN_OR_RETURN(auto engine, RunningEngine());
+  HVDX_ASSIGN_OR_RETURN(auto all, AllFromC(submissions, n));
+  HVDX_ASSIGN_OR_RETURN(auto operations, engine->SubmitGroup(std::move(all)));
+  for (std::int32_t i = 0; i < n; ++i) {
+    handles[i] = HandleTable::Get().Add(std::move(operations[i]));
+  }
+  return Status::Ok();
+}
+
+Status Run(const hvdx_submission* submission) {
+  HVDX_ASSIGN_OR_RETURN(auto engine, RunningEngine());
+  HVDX_ASSIGN_OR_RETURN(auto one, SubmissionFromC(submission));
+  return engine->Run(std::move(one));
+}
+
+}  // namespace
+
+extern "C" {
+
+hvdx_handle hvdx_submit(const hvdx_submission* submission) {
+  auto one = SubmissionFromC(submission);
+  return HandleOrError(one.ok() ? Submit(std::move(one).value()) : one.status());
+}
+
+int32_t hvdx_submit_group(const hvdx_submission* submissions, int32_t n, hvdx_handle* handles) {
+  return Remember(SubmitGroup(submissions, n, handles));
+}
+
+int32_t hvdx_run(const hvdx_submission* submission) {
+  const Status status = Run(submission);
+  return status.ok() ? HVDX_OK : Remember(status);
+}
+
+int64_t hvdx_register(const hvdx_submission* submission) {
+  auto one = SubmissionFromC(submission);
+  return one.ok() ? SlotTable::Get().Add(std::move(one).value()) : -Remember(one.status());
+}
+
+hvdx_handle hvdx_submit_slot(int64_t slot, const void* input, void* output) {
+  auto one = SlotTable::Get().Find(slot);
+  if (!one.ok()) return HandleOrError(one.status());
+  one->input = input;
+  one->output = output;
+  return HandleOrError(Submit(std::move(one).value()));
+}
+
+int32_t hvdx_poll(hvdx_handle handle) {
+  auto operation = HandleTable::Get().Find(handle);
+  if (operation == nullptr) {
+    return -Remember(Status::InvalidArgument("there is no handle " + std::to_string(handle)));
+  }
+  if (operation->finished.load(std::memory_order_acquire)) return 1;
+  auto engine = ProcessEngine::Get().engine();
+  return engine != nullptr && engine->Poll(operation) ? 1 : 0;
+}
+
+int32_t hvdx_wait(hvdx_handle handle, double seconds) {
+  auto operation = HandleTable::Get().Find(handle);
+  if (operation == nullptr) {
+    return Remember(Status::InvalidArgument("there is no handle " + std::to_string(handle)));
+  }
+  if (auto engine = ProcessEngine::Get().engine(); engine != nullptr) {
+    engine->Wait(operation, seconds < 0 ? Deadline::Never() : Deadline::After(Seconds(seconds)));
+  }
+  if (!operation->finished.load(std::memory_order_acquire)) return HVDX_TIMEOUT;
+  return operation->status.ok() ? HVDX_OK : Remember(operation->status);
+}
+
+void* hvdx_output(hvdx_handle handle) {
+  const auto operation = Finished(handle);
+  return operation == nullptr ? nullptr : operation->kept.get();
+}
+
+int32_t hvdx_output_ndim(hvdx_handle handle) {
+  const auto operation = Finished(handle);
+  return operation == nullptr ? -1 : static_cast<int32_t>(operation->output_shape.size());
+}
+
+int32_t hvdx_output_shape(hvdx_handle handle, int64_t* shape) {
+  const auto operation = Finished(handle);
+  if (operation == nullptr) return HVDX_INVALID_ARGUMENT;
+  std::copy(operation->output_shape.begin(), operation->output_shape.end(), shape);
+  return HVDX_OK;
+}
+
+int32_t hvdx_received_splits(hvdx_handle handle, int32_t* splits) {
+  const auto operation = Finished(handle);
+  if (operation == nullptr) return -HVDX_INVALID_ARGUMENT;
+  std::copy(operation->received_splits.begin(), operation->received_splits.end(), splits);
+  return static_cast<int32_t>(operation->received_splits.size());
+}
+
+int32_t hvdx_last_joined(hvdx_handle handle) {
+  const auto operation = Finished(handle);
+  return operation == nullptr ? -1 : operation->last_joined;
+}
+
+void hvdx_release(hvdx_handle handle) { HandleTable::Get().Release(handle); }
+
+const char* hvdx_last_error(void) { return LastError().c_str(); }
+
+int64_t hvdx_counter(const char* name) {
+  auto engine = ProcessEngine::Get().engine();
+  return engine == nullptr || name == nullptr ? -1 : engine->Counter(name);
+}
+
+const char* hvdx_version(void) { return HVDX_VERSION; }
+
+}  // extern "C"

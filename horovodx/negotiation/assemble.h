@@ -1,0 +1,33 @@
+// Buckets of one tensor each become buckets that run as one. Pure.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "horovodx/fusion/fusion_plan.h"
+#include "horovodx/negotiation/message.h"
+#include "horovodx/schedule/cut.h"
+
+namespace horovodx::negotiation {
+
+// A validated tensor and what assembling needs to know about it besides.
+struct Single {
+  Bucket bucket;       // of one entry
+  std::string group;   // empty: none
+  double ready = 0.0;  // seconds after the step's first tensor became ready; for plans
+};
+
+struct Assembled {
+  std::vector<Bucket> buckets;
+  std::vector<int> order;  // the index of the single each entry came from, bucket by bucket
+};
+
+// What is ready now, merged by the rules of fusion/.
+Assembled Fuse(const std::vector<Single>& singles, const fusion::Options& options);
+
+// A step that repeats, cut by the rules of schedule/. `disable_group_fusion` as in fusion/.
+// `cautious`: as if a collective took no time, so that nothing waits for what comes later.
+std::vector<Bucket> CutPlan(const std::vector<Single>& step, const std::string& rule,
+                            const fusion::Options& options, bool cautious);
+
+}  // namespace horovodx::negotiation

@@ -1,0 +1,75 @@
+// Sees the sequence of what runs in one set, and when it has repeated often enough to be a plan.
+// Pure.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "horovodx/base/clock.h"
+#include "horovodx/negotiation/assemble.h"
+#include "horovodx/negotiation/message.h"
+#include "horovodx/negotiation/validate.h"
+
+namespace horovodx::negotiation {
+
+// No plan is longer. Members remember their requests this far back.
+inline constexpr std::size_t kMostPlanned = 8192;
+
+// A step ends when a name repeats. Equal steps are those with the same names and the same requests
+// of all members, in any order.
+class PlanWatcher {
+ public:
+  explicit PlanWatcher(int repeats) : base_repeats_(repeats), repeats_(repeats) {}
+
+  // True for what may stand in a plan: every member's result needs every member's part. So no
+  // broadcast (its root finishes alone), and nothing that leaves a member without data to wait for.
+  static bool Plannable(const Bucket& single, std::size_t members);
+
+  // This tensor is about to run. If that ends a step, the step is counted. True if the steps have
+  // repeated often enough and this tensor starts another one like them: time for a plan.
+  bool Ends(const std::string& name, const Requests& requests);
+  // It does run.
+  void Add(Single single, std::string name, Requests requests, TimePoint now);
+  // Something ran that cannot stand in a plan.
+  void Reset();
+
+  // The step that repeated, in the order of readiness of the last time, with the earliest readiness
+  // of every tensor. Valid after Ends() was true.
+  std::vector<Single> Step() const;
+  // The request of this member for this name is part of the step.
+  bool Fits(const Request& request, std::size_t member) const;
+  // The last plan of this very step was left at once: a caller may wait for each tensor before it
+  // gives the next one. Then only tensors that were ready at the same moment should be merged.
+  bool cautious() const { return left_at_once_ && Same(planned_, last_); }
+
+  void PlanStarted();
+  // The plan lasted for so many rounds. One that was hardly used makes the next one come later.
+  void PlanEnded(std::uint64_t rounds);
+
+ private:
+  struct Seen {
+    Single single;
+    Requests requests;
+  };
+  struct StepSeen {
+    std::vector<Seen> tensors;
+    std::unordered_map<std::string, std::size_t> index;
+    TimePoint start;
+  };
+  static bool Same(const Requests& a, const Requests& b);
+  static bool Same(const StepSeen& a, const StepSeen& b);
+  void CloseStep();
+
+  int base_repeats_;
+  int repeats_;  // wanted now
+  int streak_ = 0;
+  bool left_at_once_ = false;
+  StepSeen last_;     // the step that has repeated `streak_` times
+  StepSeen current_;  // so far
+  StepSeen planned_;  // of the plan in force, or of the last one
+};
+
+}  // namespace horovodx::negotiation

@@ -1,0 +1,82 @@
+#include "horovodx/runtime/bootstrap.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <utility>
+
+#include "horovodx/base/log.h"
+#include "horovodx/rendezvous/store_client.h"
+#include "horovodx/transport/process/fabric.h"
+
+namespace horovodx::runtime {
+namespace {
+
+Status CheckReachable(const Config& config) {
+  if (config.size == 1) return Status::Ok();
+  if (config.rendezvous_address.empty() || config.rendezvous_port < 0) {
+    return Status::InvalidArgument(
+        "HOROVOD_SIZE is " + std::to_string(config.size) +
+        ", but HOROVOD_GLOO_RENDEZVOUS_ADDR and HOROVOD_GLOO_RENDEZVOUS_PORT do not say where the "
+        "ranks meet; horovodrun sets them");
+  }
+  if (config.secret.empty()) {
+    return Status::InvalidArgument("HOROVOD_SIZE is " + std::to_string(config.size) +
+                                   ", but HOROVODX_SECRET (64 hex digits, the same on all ranks) "
+                                   "is not set; horovodrun sets it");
+  }
+  if (config.controller == "mpi") {
+    return Status::InvalidArgument(
+        "HOROVOD_CONTROLLER is 'mpi', which this build does not have; expected 'gloo' or nothing");
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+Result<EngineOptions> OptionsFrom(const Config& config,
+                                  std::vector<std::vector<int>> process_sets) {
+  EngineOptions to;
+  to.process_sets = std::move(process_sets);
+  to.dynamic_process_sets = config.dynamic_process_sets;
+  to.fusion_threshold = config.fusion_threshold;
+  to.disable_group_fusion = config.disable_group_fusion;
+  to.cache_capacity = config.cache_capacity;
+  to.cycle_time = Seconds(config.cycle_time_ms.value_or(0.0) / 1000.0);
+  to.plans = config.plans;
+  to.schedule = config.schedule;
+  auto rules = collectives::ParseAllreduceRules(config.allreduce);
+  if (!rules.ok()) {
+    return Status::InvalidArgument("HOROVODX_ALLREDUCE: " + rules.status().message());
+  }
+  to.execute.allreduce = std::move(rules).value();
+  to.execute.deterministic = config.deterministic;
+  to.execute.hierarchical = config.hierarchical_allreduce;
+  to.execute.torus = config.torus_allreduce;
+  to.stall_check = config.stall_check;
+  to.stall_warning = config.stall_warning;
+  to.stall_shutdown = config.stall_shutdown;
+  to.time_limit = config.timeout;
+  to.spin_microseconds = config.spin_microseconds;
+  to.timeline_enabled = !config.timeline.empty();
+  to.timeline = to.timeline_enabled && config.rank == 0;
+  if (to.timeline && config.timeline != "DYNAMIC") to.timeline_file = config.timeline;
+  to.timeline_mark_cycles = config.timeline_mark_cycles;
+  return to;
+}
+
+Result<std::unique_ptr<Engine>> StartFromEnvironment(int generation,
+                                                     std::vector<std::vector<int>> process_sets) {
+  HVDX_ASSIGN_OR_RETURN(const Config config, ReadConfig([](const char* name) {
+                          return static_cast<const char*>(std::getenv(name));
+                        }));
+  SetLogOptions(config.log);
+  HVDX_ASSIGN_OR_RETURN(EngineOptions options, OptionsFrom(config, std::move(process_sets)));
+  HVDX_RETURN_IF_ERROR(CheckReachable(config));
+  HVDX_ASSIGN_OR_RETURN(auto fabric, ConnectFabric(config, generation));
+  options.core = PinnedCore(config, fabric->hosts().local_rank(config.rank),
+                            fabric->hosts().local_size(config.rank));
+  return Engine::Start(std::move(fabric), std::move(options));
+}
+
+}  // namespace horovodx::runtime

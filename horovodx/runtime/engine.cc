@@ -1,0 +1,220 @@
+// The engine thread and one turn of the engine. See also engine_callers.cc (what other threads
+// call), engine_start.cc (connecting) and engine_end.cc (shutdown and failure).
+#include "horovodx/runtime/engine.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "horovodx/base/log.h"
+
+namespace horovodx::runtime {
+
+using negotiation::DownMessage;
+
+void Engine::Loop() {
+  const Bell bell = fabric_->bell();
+  while (true) {
+    ParkWhileCallersDrive();
+    drive_.Lock();
+    engine_wanted_.store(false);
+    bool moved = Turn();
+    RunCallbacks();
+    if (!moved && phase_ != Phase::kStopped) {
+      // Listen, look once more, sleep: whatever rings from here on is not missed.
+      Bell::Listener listener(bell);
+      moved = Turn();
+      RunCallbacks();
+      const Deadline until = Deadline::At(NextTime());
+      const bool stop = phase_ == Phase::kStopped;
+      drive_.Unlock();
+      if (stop) break;
+      if (!moved && !engine_wanted_.load()) listener.Sleep(until);
+      continue;
+    }
+    const bool stop = phase_ == Phase::kStopped;
+    drive_.Unlock();
+    if (stop) break;
+  }
+  stopped_.store(true, std::memory_order_release);
+  Bell(&finished_word_).Ring();
+}
+
+bool Engine::Turn() {
+  if (phase_ == Phase::kStopped) return false;
+  const TimePoint now = Clock::now();
+  bool moved = false;
+  if (queue_.HasNew()) moved |= TakeSubmissions(now);
+  if (has_commands_.load(std::memory_order_acquire)) moved |= TakeCommands();
+  moved |= TurnControl(now);
+  moved |= TurnSets(now);
+  if (phase_ == Phase::kDraining) moved |= DrainForShutdown();
+  if (phase_ == Phase::kFailing) moved |= EndFailing();
+  if (phase_ == Phase::kDrained && now >= drain_limit_) {
+    HVDX_LOG_RANK(kWarning, rank()) << "shutdown: not all ranks have finished in time";
+    phase_ = Phase::kStopped;
+  }
+  if (!completions_.empty()) CompleteAll();
+  return moved;
+}
+
+bool Engine::TakeSubmissions(TimePoint now) {
+  queue_.DrainOnEngine(drained_);
+  for (OperationPtr& operation : drained_) {
+    const auto it = sets_.find(operation->what.set);
+    if (it == sets_.end() || phase_ != Phase::kRunning) {
+      const Status why =
+          end_reason_.ok() ? Status::Aborted("Process set has been removed") : end_reason_;
+      completions_.push_back({std::move(operation), why});
+      continue;
+    }
+    const bool waited = operation->waited.load(std::memory_order_relaxed);
+    const std::string name = waited ? operation->what.request.name : std::string();
+    it->second->Submit(std::move(operation), now);
+    if (waited) it->second->member().Waited(name);
+  }
+  drained_.clear();
+  return true;
+}
+
+bool Engine::TakeCommands() {
+  std::vector<OperationPtr> waited;
+  std::vector<negotiation::UpMessage> messages;
+  bool want_shutdown = false;
+  {
+    MutexLock lock(commands_mutex_);
+    has_commands_.store(false, std::memory_order_relaxed);
+    waited.swap(waited_);
+    messages.swap(set_messages_);
+    want_shutdown = std::exchange(want_shutdown_, false);
+  }
+  for (const OperationPtr& operation : waited) {
+    if (operation->finished.load(std::memory_order_acquire)) continue;
+    const auto it = sets_.find(operation->what.set);
+    if (it != sets_.end()) it->second->member().Waited(operation->what.request.name);
+  }
+  for (auto& message : messages) control_->SendUp(std::move(message));
+  if (want_shutdown && phase_ == Phase::kRunning) {
+    control_->SendUp(negotiation::WantShutdown{});
+    drain_limit_ = Clock::now() + options_.shutdown_limit;
+  }
+  return true;
+}
+
+bool Engine::TurnSets(TimePoint now) {
+  if (phase_ == Phase::kFailing) return false;
+  bool moved = false;
+  const bool window_open = options_.cycle_time == Duration::zero() || now >= next_window_;
+  bool sent = false;
+  for (auto& [id, runner] : sets_) {
+    if (now >= runner->member().next_time()) runner->member().OnTime(now);
+    auto turned = runner->Turn(now, completions_);
+    if (!turned.ok()) {
+      Fail(rank(), turned.status().message());
+      return true;
+    }
+    moved |= *turned;
+    if (window_open) {
+      for (auto& message : runner->member().TakeMessages()) {
+        control_->SendUp(std::move(message));
+        sent = true;
+      }
+    }
+    TuneWaking(id, *runner);
+  }
+  if (sent) {
+    next_window_ = now + options_.cycle_time;
+    timeline_.MarkCycle();
+  }
+  return moved || sent;
+}
+
+void Engine::TuneWaking(int set, SetRunner& runner) {
+  // With tensors outstanding, a planned set needs no attention before its next bucket is complete;
+  // the first tensor of a step is always heard, so that the member's patience starts to run.
+  const std::size_t wanted =
+      runner.has_tensors() ? std::max<std::size_t>(runner.member().missing(), 1) : 1;
+  if (runner.wake_after == wanted) return;
+  runner.wake_after = wanted;
+  queue_.WakeAfterOnEngine(set, wanted);
+}
+
+bool Engine::TurnControl(TimePoint now) {
+  down_.clear();
+  auto moved = control_->Turn(now, down_);
+  for (const DownMessage& message : down_) OnDown(message, now);
+  control_sent_.store(static_cast<std::int64_t>(control_->sent()), std::memory_order_relaxed);
+  control_received_.store(static_cast<std::int64_t>(control_->received()),
+                          std::memory_order_relaxed);
+  if (!moved.ok()) {
+    Fail(rank(), moved.status().message());
+    return true;
+  }
+  return *moved;
+}
+
+void Engine::CompleteAll() {
+  for (Completion& completion : completions_) {
+    Operation& operation = *completion.operation;
+    queue_.ReleaseOnEngine(operation);
+    operation.status = std::move(completion.status);
+    if (operation.what.done != nullptr) callbacks_.push_back(completion.operation);
+    operation.finished.store(true, std::memory_order_release);
+  }
+  completions_.clear();
+  Bell(&finished_word_).Ring();
+}
+
+void Engine::RunCallbacks() {
+  if (callbacks_.empty()) return;
+  std::vector<OperationPtr> ended;
+  ended.swap(callbacks_);
+  drive_.Unlock();
+  for (const OperationPtr& operation : ended) {
+    auto done = std::move(operation->what.done);
+    done(operation->status);
+  }
+  drive_.Lock();
+}
+
+TimePoint Engine::NextTime() const {
+  TimePoint next = control_->next_time();
+  if (phase_ == Phase::kDrained || drain_limit_ != TimePoint::max()) {
+    next = std::min(next, drain_limit_);
+  }
+  for (const auto& [id, runner] : sets_) {
+    next = std::min(next, runner->member().next_time());
+    next = std::min(next, runner->time_limit());
+  }
+  if (options_.cycle_time != Duration::zero() && WorkLeft()) next = std::min(next, next_window_);
+  return next;
+}
+
+bool Engine::WorkLeft() const {
+  if (phase_ != Phase::kRunning) return true;
+  return std::any_of(sets_.begin(), sets_.end(), [](const auto& entry) {
+    return entry.second->has_tensors() || !entry.second->drained();
+  });
+}
+
+void Engine::DriveUntil(const Operation& operation, const Deadline& deadline) {
+  const Bell bell = fabric_->bell();
+  TimePoint last_moved = Clock::now();
+  while (!operation.finished.load(std::memory_order_acquire) && !deadline.Passed()) {
+    const bool moved = Turn();
+    RunCallbacks();
+    const TimePoint now = Clock::now();
+    if (moved) {
+      last_moved = now;
+      continue;
+    }
+    if (phase_ == Phase::kStopped || idle_wait_.Pause(now, last_moved)) continue;
+    Bell::Listener listener(bell);
+    if (Turn() || operation.finished.load(std::memory_order_acquire)) {
+      last_moved = Clock::now();
+      continue;
+    }
+    listener.Sleep(Deadline::At(std::min(NextTime(), deadline.at())));
+  }
+}
+
+}  // namespace horovodx::runtime

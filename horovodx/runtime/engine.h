@@ -1,0 +1,161 @@
+// Engine: the background coordination thread, and everything it owns.
+//
+// Life of a tensor: Submit puts it into the queue and rings; whoever drives the engine takes it
+// out, hands it to its process set's member, which by plan or by negotiation puts it into a bucket;
+// the bucket runs on the shared stage (as a state machine, by whoever drives) or on the set's lane;
+// the tensor ends.
+//
+// Driving: normally the engine thread does. A caller that blocks in Wait takes the wheel while it
+// waits, so that a small tensor costs no hand-over between threads. One at a time: the lock
+// `drive_`.
+#pragma once
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "horovodx/base/bell.h"
+#include "horovodx/base/clock.h"
+#include "horovodx/base/mutex.h"
+#include "horovodx/base/status.h"
+#include "horovodx/runtime/control.h"
+#include "horovodx/runtime/engine_options.h"
+#include "horovodx/runtime/idle_wait.h"
+#include "horovodx/runtime/operation.h"
+#include "horovodx/runtime/process_set.h"
+#include "horovodx/runtime/set_runner.h"
+#include "horovodx/runtime/submission_queue.h"
+#include "horovodx/runtime/timeline.h"
+#include "horovodx/transport/fabric.h"
+
+namespace horovodx::runtime {
+
+class Engine {
+ public:
+  // Connects the ranks' data paths, checks that all want the same process sets, starts the thread.
+  // Collective over all ranks.
+  static Result<std::unique_ptr<Engine>> Start(std::unique_ptr<transport::Fabric> fabric,
+                                               EngineOptions options);
+  // Shuts down if nobody has.
+  ~Engine();
+
+  int rank() const { return fabric_->rank(); }
+  const topology::HostMap& hosts() const { return fabric_->hosts(); }
+  const ProcessSets& process_sets() const { return process_sets_; }
+  Timeline& timeline() { return timeline_; }
+  const EngineOptions& options() const { return options_; }
+
+  // Any thread. The operation ends exactly once, unless an error is returned.
+  Result<OperationPtr> Submit(Submission submission);
+  // All or none; they become ready together.
+  Result<std::vector<OperationPtr>> SubmitGroup(std::vector<Submission> submissions);
+  // Submits and waits: no other thread is woken for it where that can be avoided.
+  Status Run(Submission submission);
+
+  bool Poll(const OperationPtr& operation);
+  // False if the deadline passed first.
+  bool Wait(const OperationPtr& operation, const Deadline& deadline);
+
+  // Collective over all ranks of the world; blocking. A set id, or one of Horovod's error codes.
+  int AddProcessSet(std::vector<int> ranks, std::string& why);
+  int RemoveProcessSet(int set, std::string& why);
+
+  // Stops the engines of all ranks. Returns when this one has stopped.
+  void Shutdown();
+  bool stopped() const { return stopped_.load(std::memory_order_acquire); }
+
+  // By name, as in the C ABI; -1 for an unknown one.
+  std::int64_t Counter(const std::string& name) const;
+
+ private:
+  enum class Phase { kRunning, kDraining, kDrained, kFailing, kStopped };
+  class TimelineObserver;
+
+  Engine(std::unique_ptr<transport::Fabric> fabric, EngineOptions options);
+  Status Connect();
+  Status CheckSameSets(collectives::Team& team);
+  negotiation::CoordinatorOptions ForCoordinator();
+  SetOptions ForSet(int set, std::uint32_t channel, std::vector<int> ranks) const;
+
+  // Driving (drive_ is held).
+  void Loop();
+  bool Turn() HVDX_REQUIRES(drive_);
+  bool TakeSubmissions(TimePoint now) HVDX_REQUIRES(drive_);
+  bool TakeCommands() HVDX_REQUIRES(drive_);
+  bool TurnSets(TimePoint now) HVDX_REQUIRES(drive_);
+  bool TurnControl(TimePoint now) HVDX_REQUIRES(drive_);
+  void OnDown(const negotiation::DownMessage& message, TimePoint now) HVDX_REQUIRES(drive_);
+  void OnSetAdded(const negotiation::SetAdded& added) HVDX_REQUIRES(drive_);
+  void OnSetRemoved(int set) HVDX_REQUIRES(drive_);
+  bool DrainForShutdown() HVDX_REQUIRES(drive_);
+  bool EndFailing() HVDX_REQUIRES(drive_);
+  void Fail(int culprit, const std::string& why) HVDX_REQUIRES(drive_);
+  void CompleteAll() HVDX_REQUIRES(drive_);
+  void TuneWaking(int set, SetRunner& runner) HVDX_REQUIRES(drive_);
+  TimePoint NextTime() const HVDX_REQUIRES(drive_);
+  bool WorkLeft() const HVDX_REQUIRES(drive_);
+  // Runs callbacks of what has ended, with the lock released meanwhile.
+  void RunCallbacks() HVDX_REQUIRES(drive_);
+  void DriveUntil(const Operation& operation, const Deadline& deadline) HVDX_REQUIRES(drive_);
+
+  // Callers.
+  Status PushOperations(std::span<const OperationPtr> operations, bool quietly);
+  void WakeEngine();
+  void ParkWhileCallersDrive();
+  void NoteWaited(const OperationPtr& operation);
+  int CallForSet(negotiation::UpMessage message, std::string& why);
+
+  const std::unique_ptr<transport::Fabric> fabric_;
+  const EngineOptions options_;
+  Timeline timeline_;
+  std::unique_ptr<TimelineObserver> observer_;
+  ProcessSets process_sets_;
+  SubmissionQueue queue_;
+  IdleWait idle_wait_;
+
+  Mutex drive_;
+  std::unique_ptr<Control> control_ HVDX_GUARDED_BY(drive_);
+  std::map<int, std::unique_ptr<SetRunner>> sets_ HVDX_GUARDED_BY(drive_);
+  Phase phase_ HVDX_GUARDED_BY(drive_) = Phase::kRunning;
+  Status end_reason_ HVDX_GUARDED_BY(drive_);
+  TimePoint drain_limit_ HVDX_GUARDED_BY(drive_) = TimePoint::max();
+  TimePoint next_window_ HVDX_GUARDED_BY(drive_) = TimePoint::min();  // HOROVOD_CYCLE_TIME
+  std::vector<OperationPtr> drained_ HVDX_GUARDED_BY(drive_);
+  std::vector<negotiation::DownMessage> down_ HVDX_GUARDED_BY(drive_);
+  std::vector<Completion> completions_ HVDX_GUARDED_BY(drive_);
+  std::vector<OperationPtr> callbacks_ HVDX_GUARDED_BY(drive_);
+
+  // What callers leave for the driver besides submissions.
+  Mutex commands_mutex_;
+  std::atomic<bool> has_commands_{false};
+  bool want_shutdown_ HVDX_GUARDED_BY(commands_mutex_) = false;
+  std::vector<OperationPtr> waited_ HVDX_GUARDED_BY(commands_mutex_);
+  std::vector<negotiation::UpMessage> set_messages_ HVDX_GUARDED_BY(commands_mutex_);
+  bool set_answered_ HVDX_GUARDED_BY(commands_mutex_) = false;
+  int set_answer_ HVDX_GUARDED_BY(commands_mutex_) = 0;
+  std::string set_why_ HVDX_GUARDED_BY(commands_mutex_);
+  Mutex set_calls_;  // one AddProcessSet or RemoveProcessSet at a time
+
+  // Waking.
+  BellWord finished_word_;  // callers that wait while somebody else drives
+  BellWord park_word_;      // the engine thread while callers drive
+  std::atomic<int> callers_driving_{0};
+  std::atomic<std::int64_t> last_driven_{0};  // steady clock, ns
+  std::atomic<bool> engine_wanted_{false};
+  std::atomic<bool> stopped_{false};
+
+  std::atomic<std::int64_t> plans_started_{0};
+  std::atomic<std::int64_t> plans_left_{0};
+  std::atomic<std::int64_t> control_sent_{0};
+  std::atomic<std::int64_t> control_received_{0};
+  std::atomic<std::int64_t> buckets_planned_{0};
+  std::atomic<std::int64_t> buckets_negotiated_{0};
+  std::thread thread_;
+  Mutex shutdown_mutex_;  // who joins the thread
+};
+
+}  // namespace horovodx::runtime

@@ -1,0 +1,173 @@
+// What callers' threads do: submit, poll, wait, and take the wheel while they wait.
+#include <algorithm>
+#include <utility>
+
+#include "horovodx/runtime/engine.h"
+
+namespace horovodx::runtime {
+namespace {
+
+// For so long after a caller has driven, the engine thread stays away from the wheel unless it is
+// asked: blocking calls tend to come one after the other, and each would pay for waking it.
+constexpr auto kStayParked = std::chrono::milliseconds(1);
+
+std::int64_t NowNs() {
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch())
+      .count();
+}
+
+}  // namespace
+
+Status Engine::PushOperations(std::span<const OperationPtr> operations, bool quietly) {
+  bool worth_waking = false;
+  HVDX_RETURN_IF_ERROR(queue_.Push(operations, worth_waking));
+  if (worth_waking && !quietly) WakeEngine();
+  return Status::Ok();
+}
+
+Result<OperationPtr> Engine::Submit(Submission submission) {
+  auto operation = std::make_shared<Operation>(std::move(submission));
+  HVDX_RETURN_IF_ERROR(PushOperations({&operation, 1}, /*quietly=*/false));
+  return operation;
+}
+
+Result<std::vector<OperationPtr>> Engine::SubmitGroup(std::vector<Submission> submissions) {
+  std::vector<OperationPtr> operations;
+  const auto size = static_cast<std::uint32_t>(submissions.size());
+  const std::string group = size > 0 ? submissions[0].request.name : "";
+  for (Submission& submission : submissions) {
+    submission.request.group = group;
+    submission.request.group_size = size;
+    operations.push_back(std::make_shared<Operation>(std::move(submission)));
+  }
+  HVDX_RETURN_IF_ERROR(PushOperations(operations, /*quietly=*/false));
+  return operations;
+}
+
+Status Engine::Run(Submission submission) {
+  auto operation = std::make_shared<Operation>(std::move(submission));
+  operation->waited.store(true, std::memory_order_relaxed);
+  HVDX_RETURN_IF_ERROR(PushOperations({&operation, 1}, /*quietly=*/true));
+  Wait(operation, Deadline::Never());
+  return operation->status;
+}
+
+bool Engine::Poll(const OperationPtr& operation) {
+  if (operation->finished.load(std::memory_order_acquire)) return true;
+  NoteWaited(operation);
+  return false;
+}
+
+void Engine::NoteWaited(const OperationPtr& operation) {
+  if (operation->waited.exchange(true)) return;
+  {
+    MutexLock lock(commands_mutex_);
+    waited_.push_back(operation);
+    has_commands_.store(true, std::memory_order_release);
+  }
+  WakeEngine();
+}
+
+bool Engine::Wait(const OperationPtr& operation, const Deadline& deadline) {
+  if (operation->finished.load(std::memory_order_acquire)) return true;
+  if (!operation->waited.exchange(true)) {
+    MutexLock lock(commands_mutex_);
+    waited_.push_back(operation);
+    has_commands_.store(true, std::memory_order_release);
+  }
+  while (!operation->finished.load(std::memory_order_acquire)) {
+    if (drive_.TryLock()) {
+      callers_driving_.fetch_add(1);
+      DriveUntil(*operation, deadline);
+      const bool hand_over = WorkLeft();
+      callers_driving_.fetch_sub(1);
+      last_driven_.store(NowNs(), std::memory_order_relaxed);
+      drive_.Unlock();
+      Bell(&finished_word_).Ring();  // another waiting caller may drive now
+      if (hand_over) WakeEngine();
+    } else {
+      WakeEngine();
+      Bell::Listener listener{Bell(&finished_word_)};
+      if (operation->finished.load(std::memory_order_acquire)) break;
+      // The limit is for the moment between two drivers; normally the ring comes first.
+      const auto look_again = Clock::now() + std::chrono::milliseconds(10);
+      listener.Sleep(Deadline::At(std::min(deadline.at(), look_again)));
+    }
+    if (deadline.Passed()) return operation->finished.load(std::memory_order_acquire);
+  }
+  return true;
+}
+
+void Engine::WakeEngine() {
+  engine_wanted_.store(true);
+  Bell(&park_word_).Ring();
+  fabric_->bell().Ring();
+}
+
+void Engine::ParkWhileCallersDrive() {
+  const auto stay = std::chrono::duration_cast<std::chrono::nanoseconds>(kStayParked).count();
+  Bell::Listener listener{Bell(&park_word_)};
+  while (callers_driving_.load() > 0 ||
+         (!engine_wanted_.load() && NowNs() - last_driven_.load() < stay)) {
+    listener.Sleep(Deadline::After(kStayParked));
+  }
+}
+
+int Engine::CallForSet(negotiation::UpMessage message, std::string& why) {
+  MutexLock one_at_a_time(set_calls_);
+  {
+    MutexLock lock(commands_mutex_);
+    set_messages_.push_back(std::move(message));
+    set_answered_ = false;
+    has_commands_.store(true, std::memory_order_release);
+  }
+  WakeEngine();
+  Bell::Listener listener{Bell(&finished_word_)};
+  while (true) {
+    {
+      MutexLock lock(commands_mutex_);
+      if (set_answered_) {
+        why = set_why_;
+        return set_answer_;
+      }
+    }
+    if (stopped()) {
+      why = "Horovod is shutting down.";
+      return ProcessSets::kShutDown;
+    }
+    listener.Sleep(Deadline::After(std::chrono::seconds(1)));
+  }
+}
+
+int Engine::AddProcessSet(std::vector<int> ranks, std::string& why) {
+  if (!options_.dynamic_process_sets) {
+    why = "Set HOROVOD_DYNAMIC_PROCESS_SETS=1 to add process sets after init.";
+    return ProcessSets::kNotDynamic;
+  }
+  std::sort(ranks.begin(), ranks.end());
+  return CallForSet(negotiation::AddSet{{ranks.begin(), ranks.end()}}, why);
+}
+
+int Engine::RemoveProcessSet(int set, std::string& why) {
+  if (!options_.dynamic_process_sets) {
+    why = "Set HOROVOD_DYNAMIC_PROCESS_SETS=1 to remove process sets after init.";
+    return ProcessSets::kNotDynamic;
+  }
+  if (process_sets_.SizeOf(set) < 0 || set == 0) {
+    why = "Process set " + std::to_string(set) + " does not exist or cannot be removed.";
+    return ProcessSets::kUnknownSet;
+  }
+  return CallForSet(negotiation::RemoveSet{set}, why);
+}
+
+std::int64_t Engine::Counter(const std::string& name) const {
+  const std::map<std::string, const std::atomic<std::int64_t>*> counters = {
+      {"control_messages_sent", &control_sent_}, {"control_messages_received", &control_received_},
+      {"plans_started", &plans_started_},        {"plans_left", &plans_left_},
+      {"buckets_planned", &buckets_planned_},    {"buckets_negotiated", &buckets_negotiated_},
+  };
+  const auto it = counters.find(name);
+  return it == counters.end() ? -1 : it->second->load(std::memory_order_relaxed);
+}
+
+}  // namespace horovodx::runtime

@@ -1,0 +1,139 @@
+// What comes down from the coordinator, and how an engine ends: shutdown and failure.
+#include <algorithm>
+#include <utility>
+
+#include "horovodx/base/log.h"
+#include "horovodx/runtime/engine.h"
+
+namespace horovodx::runtime {
+namespace {
+
+// The set a message is about, or -1.
+int SetOf(const negotiation::DownMessage& message) {
+  return std::visit(
+      [](const auto& m) -> int {
+        if constexpr (
+            requires { m.buckets; } || requires { m.bucket; } || requires { m.ids; } ||
+            requires { m.set_stream; }) {
+          return m.set;
+        } else {
+          return -1;
+        }
+      },
+      message);
+}
+
+Status ShutDown(const std::string& why) {
+  return Status::Unknown("Horovod has been shut down" + (why.empty() ? "." : ": " + why));
+}
+
+}  // namespace
+
+void Engine::OnDown(const negotiation::DownMessage& message, TimePoint now) {
+  using namespace negotiation;
+  if (phase_ == Phase::kFailing || phase_ == Phase::kStopped) return;
+  if (const auto* failed = std::get_if<Failed>(&message)) return Fail(failed->rank, failed->why);
+  if (const auto* added = std::get_if<SetAdded>(&message)) return OnSetAdded(*added);
+  if (const auto* removed = std::get_if<SetRemoved>(&message)) return OnSetRemoved(removed->set);
+  if (const auto* refused = std::get_if<SetRefused>(&message)) {
+    MutexLock lock(commands_mutex_);
+    set_answer_ = refused->code;
+    set_why_ = refused->why;
+    set_answered_ = true;
+    Bell(&finished_word_).Ring();
+    return;
+  }
+  if (const auto* shutdown = std::get_if<negotiation::Shutdown>(&message)) {
+    phase_ = Phase::kDraining;
+    end_reason_ = ShutDown(shutdown->why);
+    queue_.RefuseOnEngine(end_reason_);
+    fabric_->courier().ExpectGoodbyes();
+    drain_limit_ = now + options_.shutdown_limit;
+    return;
+  }
+  if (std::holds_alternative<Close>(message)) {
+    phase_ = Phase::kStopped;
+    return;
+  }
+  const auto it = sets_.find(SetOf(message));
+  if (it == sets_.end()) return;  // a set removed meanwhile
+  if (std::holds_alternative<StartPlan>(message)) plans_started_.fetch_add(1);
+  if (std::holds_alternative<EndPlan>(message)) plans_left_.fetch_add(1);
+  const Status status = it->second->member().OnMessage(message, now);
+  if (!status.ok()) Fail(rank(), status.message());
+}
+
+void Engine::OnSetAdded(const negotiation::SetAdded& added) {
+  std::vector<int> ranks(added.ranks.begin(), added.ranks.end());
+  process_sets_.Add(added.set, ranks);
+  if (std::find(ranks.begin(), ranks.end(), rank()) != ranks.end()) {
+    sets_[added.set] =
+        std::make_unique<SetRunner>(ForSet(added.set, added.channel, ranks), *fabric_);
+  }
+  queue_.OpenSet(added.set, std::move(ranks));
+  MutexLock lock(commands_mutex_);
+  set_answer_ = added.set;
+  set_answered_ = true;
+  Bell(&finished_word_).Ring();
+}
+
+void Engine::OnSetRemoved(int set) {
+  queue_.CloseSet(set);
+  process_sets_.Remove(set);
+  if (const auto it = sets_.find(set); it != sets_.end()) {
+    // All ranks have agreed to remove it, so what it still has will never be answered.
+    const Status why = Status::Aborted("Process set has been removed");
+    while (!it->second->Fail(why, completions_)) std::this_thread::yield();
+    sets_.erase(it);
+  }
+  MutexLock lock(commands_mutex_);
+  set_answer_ = set;
+  set_answered_ = true;
+  Bell(&finished_word_).Ring();
+}
+
+bool Engine::DrainForShutdown() {
+  for (auto& [id, runner] : sets_) {
+    if (!runner->drained() && Clock::now() < drain_limit_) return false;
+  }
+  for (auto& [id, runner] : sets_) {
+    if (!runner->Fail(end_reason_, completions_)) return false;
+  }
+  control_->SendUp(negotiation::Drained{});
+  phase_ = Phase::kDrained;
+  return true;
+}
+
+void Engine::Fail(int culprit, const std::string& why) {
+  if (phase_ == Phase::kFailing || phase_ == Phase::kStopped) return;
+  phase_ = Phase::kFailing;
+  end_reason_ = ShutDown(why);
+  HVDX_LOG_RANK(kError, rank()) << "Horovod background loop uncaught exception: " << why;
+  queue_.RefuseOnEngine(end_reason_);
+  control_->SpreadFailure(culprit, why);
+  fabric_->courier().ExpectGoodbyes();
+}
+
+bool Engine::EndFailing() {
+  for (auto& [id, runner] : sets_) {
+    if (!runner->Fail(end_reason_, completions_)) return false;
+  }
+  fabric_->courier().Flush(1.0);
+  phase_ = Phase::kStopped;
+  return true;
+}
+
+void Engine::Shutdown() {
+  {
+    MutexLock lock(commands_mutex_);
+    want_shutdown_ = true;
+    has_commands_.store(true, std::memory_order_release);
+  }
+  WakeEngine();
+  MutexLock lock(shutdown_mutex_);
+  if (thread_.joinable()) thread_.join();
+  timeline_.Stop();
+}
+
+
+}  // namespace horovodx::runtime

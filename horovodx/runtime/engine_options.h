@@ -1,0 +1,44 @@
+// What an engine is told when it starts; bootstrap.cc fills it from the configuration.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "horovodx/base/clock.h"
+#include "horovodx/runtime/execute.h"
+
+namespace horovodx::runtime {
+
+struct EngineOptions {
+  std::vector<std::vector<int>> process_sets;  // besides the world, same order on all ranks
+  bool dynamic_process_sets = false;
+
+  std::uint64_t fusion_threshold = std::uint64_t{128} << 20;
+  bool disable_group_fusion = false;
+  std::size_t cache_capacity = 1024;
+  Duration cycle_time = Duration::zero();  // a batching window; zero: none
+  bool plans = true;
+  std::string schedule = "fusion";
+  ExecuteOptions execute;
+
+  bool stall_check = true;
+  Duration stall_warning = std::chrono::seconds(60);
+  Duration stall_shutdown = Duration::zero();
+
+  Duration time_limit = std::chrono::seconds(30);      // no byte moved for this long: an error
+  Duration patience = std::chrono::seconds(1);         // of a planned step without progress
+  Duration shutdown_limit = std::chrono::seconds(10);  // for an orderly end
+
+  std::optional<int>
+      spin_microseconds;    // of blocked callers; none: by cores and ranks of this host
+  std::optional<int> core;  // to run the engine thread on
+
+  bool timeline_enabled = false;  // HOROVOD_TIMELINE was set (the same on all ranks)
+  bool timeline = false;          // this rank records
+  std::string timeline_file;      // empty: started later
+  bool timeline_mark_cycles = false;
+};
+
+}  // namespace horovodx::runtime

@@ -1,0 +1,193 @@
+// How an engine comes up.
+#include <pthread.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "horovodx/base/log.h"
+#include "horovodx/base/sha256.h"
+#include "horovodx/collectives/allgather_bruck.h"
+#include "horovodx/runtime/engine.h"
+
+namespace horovodx::runtime {
+namespace {
+
+void PinThisThread(int core) {
+  cpu_set_t cores;
+  CPU_ZERO(&cores);
+  CPU_SET(core, &cores);
+  if (::pthread_setaffinity_np(::pthread_self(), sizeof(cores), &cores) != 0) {
+    HVDX_LOG(kError) << "HOROVOD_THREAD_AFFINITY: cannot run the engine thread on core " << core;
+  }
+}
+
+// What a rank wants its process sets to be, short enough to compare with everyone's.
+struct SetsDigest {
+  std::uint64_t sets = 0;
+  std::uint64_t ranks = 0;
+  Digest values{};
+};
+
+SetsDigest DigestOf(const std::vector<std::vector<int>>& sets) {
+  SetsDigest digest;
+  digest.sets = sets.size();
+  std::vector<std::byte> bytes;
+  auto append = [&](std::int64_t value) {
+    const auto* from = reinterpret_cast<const std::byte*>(&value);
+    bytes.insert(bytes.end(), from, from + sizeof(value));
+  };
+  for (const auto& set : sets) {
+    digest.ranks += set.size();
+    append(static_cast<std::int64_t>(set.size()));
+    for (int rank : set) append(rank);
+  }
+  digest.values = Sha256Of(bytes);
+  return digest;
+}
+
+Status CheckRanks(const std::vector<int>& set, int size) {
+  for (int rank : set) {
+    if (rank < 0 || rank >= size) {
+      return Status::InvalidArgument("Tried to register process set with invalid rank " +
+                                     std::to_string(rank) + "; ranks are 0 to " +
+                                     std::to_string(size - 1));
+    }
+  }
+  if (std::adjacent_find(set.begin(), set.end()) != set.end()) {
+    return Status::InvalidArgument("Tried to register process set with duplicate rank");
+  }
+  return Status::Ok();
+}
+
+}  // namespace
+
+// Lets the timeline see what the coordinator sees.
+class Engine::TimelineObserver : public negotiation::Observer {
+ public:
+  explicit TimelineObserver(Timeline& timeline) : timeline_(timeline) {}
+  void NegotiationStarted(const std::string& name, negotiation::Kind kind) override {
+    if (timeline_.active()) timeline_.NegotiateStart(name, negotiation::NameOf(kind));
+  }
+  void RankReady(const std::string& name, int set_rank) override {
+    if (timeline_.active()) timeline_.NegotiateRankReady(name, set_rank);
+  }
+  void NegotiationEnded(const std::string& name) override {
+    if (timeline_.active()) timeline_.NegotiateEnd(name);
+  }
+
+ private:
+  Timeline& timeline_;
+};
+
+Engine::Engine(std::unique_ptr<transport::Fabric> fabric, EngineOptions options)
+    : fabric_(std::move(fabric)),
+      options_(std::move(options)),
+      observer_(std::make_unique<TimelineObserver>(timeline_)),
+      queue_(fabric_->rank()),
+      idle_wait_(fabric_->hosts().local_size(fabric_->rank()), options_.spin_microseconds) {}
+
+Engine::~Engine() { Shutdown(); }
+
+Result<std::unique_ptr<Engine>> Engine::Start(std::unique_ptr<transport::Fabric> fabric,
+                                              EngineOptions options) {
+  for (auto& set : options.process_sets) {
+    std::sort(set.begin(), set.end());
+    HVDX_RETURN_IF_ERROR(CheckRanks(set, fabric->hosts().size()));
+  }
+  std::unique_ptr<Engine> engine(new Engine(std::move(fabric), std::move(options)));
+  HVDX_RETURN_IF_ERROR(engine->Connect());
+  return engine;
+}
+
+Status Engine::Connect() {
+  std::vector<int> world(fabric_->hosts().size());
+  std::iota(world.begin(), world.end(), 0);
+  HVDX_ASSIGN_OR_RETURN(auto mesh,
+                        fabric_->MakeMesh(0, world, Deadline::After(options_.time_limit)));
+  {
+    collectives::Team team(*mesh);
+    team.SetTimeLimit(options_.time_limit);
+    HVDX_RETURN_IF_ERROR(CheckSameSets(team));
+  }
+  if (options_.timeline && !options_.timeline_file.empty()) {
+    timeline_.Start(options_.timeline_file, options_.timeline_mark_cycles);
+  }
+  MutexLock lock(drive_);
+  control_ = std::make_unique<Control>(*fabric_, ForCoordinator());
+  process_sets_.Add(0, world);
+  queue_.OpenSet(0, world);
+  sets_[0] = std::make_unique<SetRunner>(ForSet(0, 0, world), *fabric_, std::move(mesh));
+  for (std::size_t i = 0; i < options_.process_sets.size(); ++i) {
+    const int id = static_cast<int>(i) + 1;
+    const auto& ranks = options_.process_sets[i];
+    process_sets_.Add(id, ranks);
+    queue_.OpenSet(id, ranks);
+    if (std::find(ranks.begin(), ranks.end(), rank()) == ranks.end()) continue;
+    sets_[id] =
+        std::make_unique<SetRunner>(ForSet(id, static_cast<std::uint32_t>(id), ranks), *fabric_);
+  }
+  thread_ = std::thread([this] {
+    if (options_.core) PinThisThread(*options_.core);
+    Loop();
+  });
+  HVDX_LOG_RANK(kInfo, rank()) << "Horovod initialized";
+  return Status::Ok();
+}
+
+Status Engine::CheckSameSets(collectives::Team& team) {
+  const SetsDigest mine = DigestOf(options_.process_sets);
+  std::vector<SetsDigest> all(team.size());
+  all[team.rank()] = mine;
+  const std::vector<std::size_t> sizes(team.size(), sizeof(SetsDigest));
+  HVDX_RETURN_IF_ERROR(
+      collectives::AllgatherBruck(team, collectives::Blocks::Packed(sizes),
+                                  MutableBytesOf(all.data(), all.size() * sizeof(SetsDigest))));
+  for (int other = 0; other < team.size(); ++other) {
+    const char* differs = all[other].sets != mine.sets       ? "mismatching numbers of process sets"
+                          : all[other].ranks != mine.ranks   ? "mismatching size"
+                          : all[other].values != mine.values ? "mismatching values"
+                                                             : nullptr;
+    if (differs != nullptr) {
+      return Status::InvalidArgument(std::string("process sets: ") + differs + " on ranks " +
+                                     std::to_string(team.rank()) + " and " + std::to_string(other));
+    }
+  }
+  return Status::Ok();
+}
+
+negotiation::CoordinatorOptions Engine::ForCoordinator() {
+  negotiation::CoordinatorOptions to;
+  to.size = fabric_->hosts().size();
+  to.sets.emplace_back(to.size);
+  std::iota(to.sets[0].begin(), to.sets[0].end(), 0);
+  for (const auto& set : options_.process_sets) to.sets.emplace_back(set.begin(), set.end());
+  to.fusion_threshold = options_.fusion_threshold;
+  to.disable_group_fusion = options_.disable_group_fusion;
+  to.cache_capacity = options_.cache_capacity;
+  to.plans = options_.plans;
+  to.schedule = options_.schedule;
+  to.dynamic_sets = options_.dynamic_process_sets;
+  to.stall_check = options_.stall_check;
+  to.stall_warning = options_.stall_warning;
+  to.stall_shutdown = options_.stall_shutdown;
+  to.observer = options_.timeline ? observer_.get() : nullptr;
+  return to;
+}
+
+SetOptions Engine::ForSet(int set, std::uint32_t channel, std::vector<int> ranks) const {
+  SetOptions to;
+  to.set = set;
+  to.channel = channel;
+  to.ranks = std::move(ranks);
+  to.member.set = set;
+  to.member.cache_capacity = options_.cache_capacity;
+  to.member.patience = options_.patience;
+  to.execute = options_.execute;
+  to.time_limit = options_.time_limit;
+  to.timeline = options_.timeline ? const_cast<Timeline*>(&timeline_) : nullptr;
+  return to;
+}
+
+}  // namespace horovodx::runtime

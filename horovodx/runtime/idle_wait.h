@@ -1,0 +1,41 @@
+// How a blocked caller waits for its peers: first awake, then asleep.
+//
+// With a core for every rank of the host it spins for a moment: a peer's answer is a microsecond
+// away. With fewer cores it gives its core to others that are ready to run, a bounded number of
+// times. Then it sleeps on the bell.
+#pragma once
+
+#include <sched.h>
+
+#include <optional>
+#include <thread>
+
+#include "horovodx/base/clock.h"
+
+namespace horovodx::runtime {
+
+class IdleWait {
+ public:
+  // `ranks`: on this host.
+  IdleWait(int ranks, std::optional<int> spin_microseconds)
+      : yields_(static_cast<unsigned>(ranks) > std::thread::hardware_concurrency()),
+        awake_(std::chrono::microseconds(spin_microseconds.value_or(kDefaultMicroseconds))) {}
+
+  // One pause after looking in vain. `since` is when something last moved. False: time to sleep.
+  bool Pause(TimePoint now, TimePoint since) const {
+    if (now - since >= awake_) return false;
+    if (yields_) {
+      ::sched_yield();
+    } else {
+      __builtin_ia32_pause();
+    }
+    return true;
+  }
+
+ private:
+  static constexpr int kDefaultMicroseconds = 100;
+  bool yields_;
+  Duration awake_;
+};
+
+}  // namespace horovodx::runtime

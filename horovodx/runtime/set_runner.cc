@@ -1,0 +1,230 @@
+#include "horovodx/runtime/set_runner.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "horovodx/base/check.h"
+#include "horovodx/runtime/bucket_trace.h"
+
+namespace horovodx::runtime {
+namespace {
+
+using collectives::StagedAllreduce;
+
+}  // namespace
+
+SetRunner::SetRunner(SetOptions options, transport::Fabric& fabric)
+    : SetRunner(std::move(options), fabric, nullptr) {
+  auto make = [this]() -> Status {
+    auto mesh =
+        fabric_.MakeMesh(options_.channel, options_.ranks, Deadline::After(options_.time_limit));
+    if (!mesh.ok()) return mesh.status();
+    mesh_ = std::move(*mesh);
+    return Status::Ok();
+  };
+  lane_.Post(make);
+}
+
+SetRunner::SetRunner(SetOptions options, transport::Fabric& fabric,
+                     std::unique_ptr<transport::Mesh> mesh)
+    : options_(std::move(options)),
+      fabric_(fabric),
+      set_rank_(
+          static_cast<int>(std::find(options_.ranks.begin(), options_.ranks.end(), fabric.rank()) -
+                           options_.ranks.begin())),
+      mesh_(std::move(mesh)),
+      member_(options_.member),
+      lane_(fabric.bell()) {
+  if (mesh_ != nullptr) HVDX_CHECK(FinishMeshBuilding().ok());
+}
+
+SetRunner::~SetRunner() = default;
+
+Result<bool> SetRunner::FinishMeshBuilding() {
+  if (lane_.busy()) {
+    Status status;
+    if (!lane_.TakeResult(status)) return false;
+    HVDX_RETURN_IF_ERROR(status);
+  }
+  team_.emplace(*mesh_);
+  team_->SetTimeLimit(options_.time_limit);
+  if (mesh_->stage() != nullptr && mesh_->hosts().hosts() == 1) pipe_.emplace(*mesh_->stage());
+  return true;
+}
+
+void SetRunner::Submit(OperationPtr operation, TimePoint now) {
+  negotiation::Request request = operation->what.request;
+  if (request.kind == Kind::kBroadcast) {
+    const auto& ranks = options_.ranks;
+    request.root = static_cast<std::int32_t>(std::find(ranks.begin(), ranks.end(), request.root) -
+                                             ranks.begin());
+  }
+  tensors_[request.name] = std::move(operation);
+  member_.Submit(std::move(request), now);
+}
+
+Result<bool> SetRunner::Turn(TimePoint now, std::vector<Completion>& completions) {
+  if (!team_) {
+    HVDX_ASSIGN_OR_RETURN(const bool made, FinishMeshBuilding());
+    if (!made) return false;
+  }
+  if (running_) return Advance(now, completions);
+  const auto work = member_.Next();
+  if (!work) return false;
+  HVDX_RETURN_IF_ERROR(Start(*work, now));
+  HVDX_RETURN_IF_ERROR(Advance(now, completions).status());
+  return true;
+}
+
+bool SetRunner::UsesStage(Kind kind) const {
+  return pipe_.has_value() && (kind == Kind::kAllreduce || kind == Kind::kBarrier);
+}
+
+void SetRunner::EnterEpoch(std::uint32_t epoch) {
+  if (epoch == epoch_) return;
+  epoch_ = epoch;
+  team_->EnterEpoch(epoch);
+  if (pipe_) pipe_->EnterEpoch(epoch);
+}
+
+Status SetRunner::Start(const negotiation::Work& work, TimePoint now) {
+  EnterEpoch(work.epoch);
+  running_ = true;
+  planned_ = work.planned;
+  drop_raised_ = false;
+  last_progress_ = now;
+  job_.bucket = work.bucket;
+  job_.set_size = static_cast<int>(options_.ranks.size());
+  job_.set_rank = set_rank_;
+  job_.operations.clear();
+  const Kind kind = work.bucket->kind;
+  for (std::size_t i = 0; i < work.bucket->entries.size(); ++i) {
+    const std::string& name = work.bucket->entries[i].name;
+    // A rank that has joined takes part in reductions without a tensor, and in errors not at all.
+    const bool absent = i < work.absent.size() && work.absent[i];
+    const auto it = absent ? tensors_.end() : tensors_.find(name);
+    job_.operations.push_back(it == tensors_.end() ? nullptr : it->second);
+    if (it == tensors_.end() && !absent) {
+      return Status::Unknown("'" + name + "' was started, which this rank has not submitted");
+    }
+  }
+  if (options_.timeline != nullptr) TraceStart(*options_.timeline, job_);
+  if (kind == Kind::kError || kind == Kind::kJoin) return Status::Ok();
+  if (UsesStage(kind)) {
+    StartOnStage();
+  } else {
+    lane_.Post([this] { return Execute(*team_, job_, options_.execute); });
+  }
+  return Status::Ok();
+}
+
+void SetRunner::StartOnStage() {
+  job_.Inputs(inputs_);
+  job_.Outputs(outputs_);
+  if (job_.bucket->kind == Kind::kBarrier) {  // a reduction of nothing that all must reach
+    inputs_.clear();
+    outputs_.clear();
+  }
+  staged_.emplace(*pipe_, collectives::StagedTensors{.type = job_.bucket->type,
+                                                     .op = job_.op(),
+                                                     .prescale = job_.bucket->prescale,
+                                                     .postscale = job_.postscale(),
+                                                     .input = inputs_,
+                                                     .output = outputs_});
+}
+
+Result<bool> SetRunner::Advance(TimePoint now, std::vector<Completion>& completions) {
+  if (staged_) return AdvanceOnStage(now, completions);
+  if (lane_.busy()) return AdvanceOnLane(now, completions);
+  Finish(now, completions);  // an error or a join: nothing to move
+  return true;
+}
+
+Result<bool> SetRunner::AdvanceOnStage(TimePoint now, std::vector<Completion>& completions) {
+  if (member_.drop_wanted()) {
+    staged_->Abandon();
+    Drop(now);
+    return true;
+  }
+  switch (staged_->Advance()) {
+    case StagedAllreduce::Progress::kDone:
+      staged_.reset();
+      Finish(now, completions);
+      return true;
+    case StagedAllreduce::Progress::kMoved:
+      last_progress_ = now;
+      return true;
+    case StagedAllreduce::Progress::kBlocked:
+      break;
+  }
+  // A planned bucket may wait for its peers as long as they need; the member's patience watches it.
+  if (!planned_ && now - last_progress_ > options_.time_limit) return TooSlow();
+  return false;
+}
+
+Result<bool> SetRunner::AdvanceOnLane(TimePoint now, std::vector<Completion>& completions) {
+  if (member_.drop_wanted() && !drop_raised_) {
+    drop_raised_ = true;
+    mesh_->interrupt().Raise(Status::Cancelled("the plan ended before this bucket"));
+  }
+  Status status;
+  if (!lane_.TakeResult(status)) return false;
+  if (drop_raised_ && status.code() == StatusCode::kCancelled) {
+    mesh_->interrupt().Clear();
+    Drop(now);
+    return true;
+  }
+  HVDX_RETURN_IF_ERROR(status);
+  Finish(now, completions);
+  return true;
+}
+
+Status SetRunner::TooSlow() const {
+  const int member = staged_->waiting_for();
+  const auto& hosts = mesh_->hosts();
+  const int set_rank = member < 0 ? set_rank_ : hosts.ranks_on(hosts.host_of(set_rank_))[member];
+  return Status::Unknown("waited more than " +
+                         std::to_string(static_cast<int>(ToSeconds(options_.time_limit))) +
+                         " s for rank " + std::to_string(options_.ranks[set_rank]) + " in " +
+                         negotiation::NameOf(job_.bucket->kind) + " '" +
+                         (job_.bucket->entries.empty() ? "" : job_.bucket->entries[0].name) + "'");
+}
+
+void SetRunner::Drop(TimePoint now) {
+  staged_.reset();
+  running_ = false;
+  job_.operations.clear();
+  member_.Dropped(now);
+}
+
+void SetRunner::Finish(TimePoint now, std::vector<Completion>& completions) {
+  if (options_.timeline != nullptr) TraceEnd(*options_.timeline, job_);
+  for (OperationPtr& operation : job_.operations) {
+    if (operation == nullptr) continue;
+    tensors_.erase(operation->what.request.name);
+    if (job_.bucket->kind == Kind::kJoin) operation->last_joined = job_.bucket->last_joined;
+    Status status =
+        job_.bucket->kind == Kind::kError ? job_.bucket->error : operation->local_failure;
+    completions.push_back({std::move(operation), std::move(status)});
+  }
+  job_.operations.clear();
+  running_ = false;
+  member_.Finished(now);
+}
+
+bool SetRunner::Fail(const Status& why, std::vector<Completion>& completions) {
+  if (running_ && !staged_ && lane_.busy()) {
+    // Its thread still reads and writes the tensors: they are not given back before it has stopped.
+    mesh_->interrupt().Raise(why);
+    Status stopped;
+    if (!lane_.TakeResult(stopped)) return false;
+  }
+  staged_.reset();
+  job_.operations.clear();
+  running_ = false;
+  for (auto& [name, operation] : tensors_) completions.push_back({operation, why});
+  tensors_.clear();
+  return true;
+}
+
+}  // namespace horovodx::runtime

@@ -1,0 +1,107 @@
+// SetRunner: one process set on this rank: its agreement (Member), its tensors, and what is
+// running.
+//
+// Thread: whoever drives the engine.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "horovodx/base/clock.h"
+#include "horovodx/collectives/allreduce_staged.h"
+#include "horovodx/collectives/team.h"
+#include "horovodx/negotiation/member.h"
+#include "horovodx/runtime/bucket_job.h"
+#include "horovodx/runtime/execute.h"
+#include "horovodx/runtime/lane.h"
+#include "horovodx/runtime/operation.h"
+#include "horovodx/runtime/timeline.h"
+#include "horovodx/transport/fabric.h"
+
+namespace horovodx::runtime {
+
+struct SetOptions {
+  std::int32_t set = 0;
+  std::uint32_t channel = 0;
+  std::vector<int> ranks;  // global, ascending
+  negotiation::MemberOptions member;
+  ExecuteOptions execute;
+  Duration time_limit = std::chrono::seconds(30);  // no byte moved for this long: an error
+  Timeline* timeline = nullptr;                    // borrowed; null: none
+};
+
+// An operation that has come to its end.
+struct Completion {
+  OperationPtr operation;
+  Status status;
+};
+
+class SetRunner {
+ public:
+  // This rank must be a member. The mesh is made on the set's lane, together with the other
+  // members.
+  SetRunner(SetOptions options, transport::Fabric& fabric);
+  // With a mesh that exists already.
+  SetRunner(SetOptions options, transport::Fabric& fabric, std::unique_ptr<transport::Mesh> mesh);
+  ~SetRunner();
+
+  const std::vector<int>& ranks() const { return options_.ranks; }
+  negotiation::Member& member() { return member_; }
+
+  void Submit(OperationPtr operation, TimePoint now);
+  // Does what can be done now; true if anything moved. An error is fatal for the job.
+  Result<bool> Turn(TimePoint now, std::vector<Completion>& completions);
+  // Nothing is running, and nothing agreed on is left to run.
+  bool drained() const { return !running_ && member_.idle(); }
+  bool has_tensors() const { return !tensors_.empty(); }
+  // When a running bucket that makes no progress is an error; TimePoint::max() if nothing can be.
+  TimePoint time_limit() const {
+    return staged_ && !planned_ ? last_progress_ + options_.time_limit : TimePoint::max();
+  }
+  // The engine's note of how many submissions it last asked to be woken after.
+  std::size_t wake_after = 1;
+  // Ends all tensors with `why`, once what is running has stopped: call it until it returns true.
+  bool Fail(const Status& why, std::vector<Completion>& completions);
+
+ private:
+  using Kind = negotiation::Kind;
+
+  bool UsesStage(Kind kind) const;
+  Result<bool> FinishMeshBuilding();
+  Status Start(const negotiation::Work& work, TimePoint now);
+  void EnterEpoch(std::uint32_t epoch);
+  void StartOnStage();
+  Result<bool> Advance(TimePoint now, std::vector<Completion>& completions);
+  Result<bool> AdvanceOnStage(TimePoint now, std::vector<Completion>& completions);
+  Result<bool> AdvanceOnLane(TimePoint now, std::vector<Completion>& completions);
+  void Drop(TimePoint now);
+  void Finish(TimePoint now, std::vector<Completion>& completions);
+  Status TooSlow() const;
+
+  SetOptions options_;
+  transport::Fabric& fabric_;
+  int set_rank_;
+  std::unique_ptr<transport::Mesh> mesh_;  // null until made
+  std::optional<collectives::Team> team_;
+  std::optional<collectives::StagePipe> pipe_;
+  negotiation::Member member_;
+  std::unordered_map<std::string, OperationPtr> tensors_;
+  std::uint32_t epoch_ = 0;
+
+  // The bucket under way.
+  bool running_ = false;
+  bool planned_ = false;
+  bool drop_raised_ = false;
+  BucketJob job_;
+  std::vector<kernels::Piece> inputs_;
+  std::vector<kernels::Piece> outputs_;
+  std::optional<collectives::StagedAllreduce> staged_;
+  TimePoint last_progress_;
+
+  Lane lane_;  // last: its thread ends before the rest goes
+};
+
+}  // namespace horovodx::runtime

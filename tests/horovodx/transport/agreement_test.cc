@@ -1,0 +1,80 @@
+#include "horovodx/transport/agreement.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "horovodx/rendezvous/memory_store.h"
+
+namespace horovodx::transport {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::string Join(const std::vector<std::string>& words) {
+  std::string all;
+  for (const auto& word : words) all += word + ",";
+  return all;
+}
+
+class CouncilTest : public testing::Test {
+ protected:
+  static constexpr int kSize = 4;
+  Council CouncilOf(int me) {
+    return Council(store_, "job/x", {"rank 0 on a", "rank 3 on a", "rank 5 on b", "rank 7 on b"},
+                   me);
+  }
+  // Those present agree; what each heard.
+  std::vector<Result<std::string>> AgreeAmong(const std::vector<int>& present, double seconds) {
+    std::vector<Result<std::string>> heard(kSize, Status::Aborted("not there"));
+    std::vector<std::thread> threads;
+    for (int me : present) {
+      threads.emplace_back([&, me] {
+        heard[me] =
+            CouncilOf(me).Agree(std::to_string(me), Join, Deadline::After(Seconds(seconds)));
+      });
+    }
+    for (auto& thread : threads) thread.join();
+    return heard;
+  }
+  rendezvous::MemoryStore store_;
+};
+
+TEST_F(CouncilTest, EveryoneHearsTheDecisionOverEveryonesWord) {
+  for (const auto& heard : AgreeAmong({0, 1, 2, 3}, 30)) {
+    ASSERT_TRUE(heard.ok()) << heard.status().ToString();
+    EXPECT_EQ(heard.value(), "0,1,2,3,");
+  }
+}
+
+TEST_F(CouncilTest, WhoDoesNotComeIsNamedByEveryoneElse) {
+  const auto heard = AgreeAmong({0, 1, 3}, 0.1);
+  for (int me : {0, 1, 3}) {
+    EXPECT_THAT(heard[me].status().message(),
+                AllOf(HasSubstr("rank 5 on b is missing"), HasSubstr("job/x/word/2")));
+  }
+}
+
+TEST_F(CouncilTest, AMissingFirstMemberIsNamedToo) {
+  const auto heard = AgreeAmong({1, 2, 3}, 0.1);
+  for (int me : {1, 2, 3}) {
+    EXPECT_THAT(heard[me].status().message(), HasSubstr("rank 0 on a is missing"));
+  }
+}
+
+TEST_F(CouncilTest, TheFirstMembersWordReachesAll) {
+  EXPECT_EQ(CouncilOf(0).HearFirst("ticket", Deadline::After(Seconds(1))).value(), "ticket");
+  EXPECT_EQ(CouncilOf(2).HearFirst("ignored", Deadline::After(Seconds(30))).value(), "ticket");
+  const auto other = CouncilOf(2).About("other").HearFirst("", Deadline::After(Seconds(0.01)));
+  EXPECT_THAT(other.status().message(), HasSubstr("rank 0 on a is missing"));
+}
+
+TEST_F(CouncilTest, OneMemberAgreesWithItself) {
+  const Council alone(store_, "job/y", {"rank 0 on a"}, 0);
+  EXPECT_EQ(alone.Agree("w0", Join, Deadline::After(Seconds(1))).value(), "w0,");
+}
+
+}  // namespace
+}  // namespace horovodx::transport

@@ -1,7 +1,5 @@
 #include "horovodx/runtime/control.h"
 
-#include <algorithm>
-#include <map>
 #include <string>
 #include <utility>
 
@@ -19,6 +17,7 @@ using negotiation::UpRecord;
 
 Control::Control(transport::Fabric& fabric, negotiation::CoordinatorOptions options)
     : fabric_(fabric), hosts_(fabric.hosts()) {
+  for (int rank = 0; rank < hosts_.size(); ++rank) hop_of_.push_back(NextHop(rank));
   if (is_root()) coordinator_.emplace(std::move(options));
 }
 
@@ -57,7 +56,7 @@ Result<bool> Control::Turn(TimePoint now, std::vector<DownMessage>& for_me) {
     moved = true;
     std::vector<UpRecord> up = negotiation::Combine(std::exchange(up_, {}));
     if (!is_root()) {
-      Post(parent(), negotiation::EncodeUp(up));
+      Post(parent(), negotiation::Encode(up));
     } else {
       for (const auto& record : up) {
         for (int from : record.from) coordinator_->OnMessage(from, record.message, now);
@@ -69,7 +68,7 @@ Result<bool> Control::Turn(TimePoint now, std::vector<DownMessage>& for_me) {
     auto out = coordinator_->TakeMessages();
     if (!out.empty()) {
       moved = true;
-      PassDown(std::move(out), for_me);
+      PassDown(out, for_me);
     }
   }
   return moved;
@@ -115,37 +114,31 @@ Status Control::OnDown(const std::vector<std::byte>& bytes, std::vector<DownMess
       }
     }
   }
-  PassDown(std::move(records), for_me);
+  PassDown(records, for_me);
   return Status::Ok();
 }
 
-void Control::PassDown(std::vector<DownRecord> records, std::vector<DownMessage>& for_me) {
-  std::map<int, std::vector<DownRecord>> by_hop;
-  for (auto& record : records) {
-    std::map<int, std::vector<std::int32_t>> ranks;
-    for (int rank : record.to) ranks[rank == fabric_.rank() ? rank : NextHop(rank)].push_back(rank);
-    for (auto& [hop, to] : ranks) {
-      if (hop == fabric_.rank()) {
-        for_me.push_back(record.message);
-      } else {
-        by_hop[hop].push_back({std::move(to), record.message});
-      }
+void Control::PassDown(const std::vector<DownRecord>& records, std::vector<DownMessage>& for_me) {
+  for (auto& [hop, batch] : negotiation::Split(records, hop_of_)) {
+    if (hop != fabric_.rank()) {
+      Post(hop, negotiation::Encode(batch));
+      continue;
     }
+    for (auto& record : batch) for_me.push_back(std::move(record.message));
   }
-  for (auto& [hop, batch] : by_hop) Post(hop, negotiation::EncodeDown(batch));
 }
 
 void Control::SpreadFailure(int culprit, const std::string& why) {
-  std::vector<DownRecord> down;
+  std::vector<std::int32_t> below;
   for (int rank = 0; rank < hosts_.size(); ++rank) {
-    const bool below = rank != fabric_.rank() && rank != culprit &&
-                       (is_root() || (is_leader() && hosts_.leader_of(rank) == fabric_.rank()));
-    if (below) down.push_back({{rank}, negotiation::Failed{culprit, why}});
+    const bool mine = is_root() || (is_leader() && hosts_.leader_of(rank) == fabric_.rank());
+    if (mine && rank != fabric_.rank() && rank != culprit) below.push_back(rank);
   }
   std::vector<DownMessage> nobody;
-  PassDown(std::move(down), nobody);
+  PassDown({{std::move(below), negotiation::Failed{culprit, why}}}, nobody);
   if (!is_root() && parent() != culprit) {
-    Post(parent(), negotiation::EncodeUp({{{fabric_.rank()}, negotiation::Lost{culprit, why}}}));
+    const std::vector<UpRecord> up = {{{fabric_.rank()}, negotiation::Lost{culprit, why}}};
+    Post(parent(), negotiation::Encode(up));
   }
 }
 

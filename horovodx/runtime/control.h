@@ -48,13 +48,14 @@ class Control {
                     std::vector<negotiation::DownMessage>& for_me);
   Status OnUp(int from, const std::vector<std::byte>& bytes);
   Status OnDown(const std::vector<std::byte>& bytes, std::vector<negotiation::DownMessage>& for_me);
-  void PassDown(std::vector<negotiation::DownRecord> records,
+  void PassDown(const std::vector<negotiation::DownRecord>& records,
                 std::vector<negotiation::DownMessage>& for_me);
   void Post(int to, std::vector<std::byte> bytes);
 
   transport::Fabric& fabric_;
   const topology::HostMap& hosts_;
   std::optional<negotiation::Coordinator> coordinator_;
+  std::vector<std::int32_t> hop_of_;  // [rank]: whom to hand a message for it to, downwards
   std::vector<negotiation::UpRecord> up_;
   std::uint64_t sent_ = 0;
   std::uint64_t received_ = 0;

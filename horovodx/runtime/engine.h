@@ -92,6 +92,7 @@ class Engine {
   void OnSetAdded(const negotiation::SetAdded& added) HVDX_REQUIRES(drive_);
   void OnSetRemoved(int set) HVDX_REQUIRES(drive_);
   bool DrainForShutdown() HVDX_REQUIRES(drive_);
+  bool GiveUpOnShutdown() HVDX_REQUIRES(drive_);
   bool EndFailing() HVDX_REQUIRES(drive_);
   void Fail(int culprit, const std::string& why) HVDX_REQUIRES(drive_);
   void CompleteAll() HVDX_REQUIRES(drive_);

@@ -13,8 +13,7 @@ int SetOf(const negotiation::DownMessage& message) {
   return std::visit(
       [](const auto& m) -> int {
         if constexpr (
-            requires { m.buckets; } || requires { m.bucket; } || requires { m.ids; } ||
-            requires { m.set_stream; }) {
+            requires { m.buckets; } || requires { m.epoch; }) {
           return m.set;
         } else {
           return -1;
@@ -104,6 +103,18 @@ bool Engine::DrainForShutdown() {
   return true;
 }
 
+bool Engine::GiveUpOnShutdown() {
+  if (phase_ == Phase::kRunning) {
+    Fail(rank(), "the other ranks did not answer a shutdown in time");
+  } else if (phase_ == Phase::kDrained) {
+    HVDX_LOG_RANK(kWarning, rank()) << "shutdown: not all ranks have finished in time";
+    phase_ = Phase::kStopped;
+  } else {
+    return false;
+  }
+  return true;
+}
+
 void Engine::Fail(int culprit, const std::string& why) {
   if (phase_ == Phase::kFailing || phase_ == Phase::kStopped) return;
   phase_ = Phase::kFailing;
@@ -134,6 +145,5 @@ void Engine::Shutdown() {
   if (thread_.joinable()) thread_.join();
   timeline_.Stop();
 }
-
 
 }  // namespace horovodx::runtime

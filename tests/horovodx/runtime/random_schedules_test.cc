@@ -178,7 +178,9 @@ TEST(RandomSchedulesTest, PlansGiveTheBitsOfPlainNegotiation) {
   }
   std::printf("%d programs from seed %llu, %lld plans started\n", programs,
               static_cast<unsigned long long>(first), static_cast<long long>(plans));
-  if (replay == nullptr) EXPECT_GT(plans, programs / 4);
+  if (replay == nullptr) {
+    EXPECT_GT(plans, programs / 4);
+  }
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "horovodx/transport/process/options.h"
 #include "horovodx/transport/process/roll_call.h"
 #include "horovodx/transport/shm/bells.h"
+#include "horovodx/transport/shm/channel.h"
 #include "horovodx/transport/tcp/acceptor.h"
 #include "horovodx/transport/tcp/courier.h"
 #include "horovodx/transport/tcp/io_loop.h"

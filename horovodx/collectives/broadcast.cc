@@ -1,5 +1,7 @@
 #include "horovodx/collectives/broadcast.h"
 
+#include <string>
+
 #include "horovodx/collectives/broadcast_binomial.h"
 #include "horovodx/collectives/broadcast_chain.h"
 #include "horovodx/collectives/broadcast_scatter_allgather.h"
@@ -8,6 +10,10 @@
 namespace horovodx::collectives {
 
 Status Broadcast(Team& team, int root, std::span<const MutableBytes> buffer) {
+  if (root < 0 || root >= team.size()) {
+    return Status::InvalidArgument("broadcast: there is no rank " + std::to_string(root) +
+                                   " in a team of " + std::to_string(team.size()));
+  }
   std::size_t bytes = 0;
   for (const MutableBytes& piece : buffer) bytes += piece.size();
   switch (SelectBroadcast(bytes, team.size())) {

@@ -17,5 +17,12 @@ TEST(BroadcastTest, BroadcastsWhicheverFormIsChosen) {
   });
 }
 
+TEST(BroadcastTest, RefusesARootOutsideTheTeam) {
+  InProcessWorld(1).Run([](Team& team) {
+    EXPECT_THAT(Broadcast(team, 1, {}).message(), testing::HasSubstr("no rank 1 in a team of 1"));
+    EXPECT_EQ(Broadcast(team, -1, {}).code(), StatusCode::kInvalidArgument);
+  });
+}
+
 }  // namespace
 }  // namespace horovodx::collectives

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <system_error>
@@ -10,8 +11,9 @@
 namespace horovodx::runtime {
 namespace {
 
-constexpr std::size_t kLargestWrite = 4096;
-constexpr std::string_view kClosing = "\n]\n";
+constexpr std::int64_t kPage = 4096;
+constexpr std::int64_t kFirstRoom = 16 * kPage;
+constexpr std::string_view kClosing = "]\n";
 
 std::string ErrorText(int error) { return std::generic_category().message(error); }
 
@@ -45,44 +47,70 @@ Result<TraceFile> TraceFile::Create(const std::string& path) {
     return Status::Unknown("timeline: cannot open '" + path + "': " + ErrorText(errno));
   }
   TraceFile file(std::move(fd), path);
-  HVDX_RETURN_IF_ERROR(file.WriteTail("["));
+  HVDX_RETURN_IF_ERROR(file.Write("[]\n", 0));
+  file.end_ = file.bracket_ = 1;
   return file;
+}
+
+TraceFile::~TraceFile() {
+  if (!fd_.valid()) return;
+  if (bracket_ == end_ || !Write("\n]\n", end_).ok()) return;
+  // The old bracket follows; if it cannot be cut off, the new one goes.
+  if (::ftruncate(fd_.get(), end_ + 3) == 0) return;
+  [[maybe_unused]] const Status kept = Write("\n ", end_);
 }
 
 Status TraceFile::Append(const std::vector<std::string>& records) {
   std::string text;
+  // Writes what was gathered, then fills the page with blanks if the next record starts a new one.
+  const auto flush = [&]() -> Status {
+    if (text.empty()) return Status::Ok();
+    HVDX_RETURN_IF_ERROR(Reserve(static_cast<std::int64_t>(text.size())));
+    HVDX_RETURN_IF_ERROR(Write(text, end_));
+    end_ += static_cast<std::int64_t>(text.size());
+    text.clear();
+    return Status::Ok();
+  };
   for (const auto& record : records) {
-    if (!text.empty() && text.size() + record.size() + 8 > kLargestWrite) {
-      HVDX_RETURN_IF_ERROR(WriteTail(text));
-      text.clear();
+    std::string next = empty_ ? "\n" : ",\n";
+    next += record;
+    const std::int64_t used = (end_ + static_cast<std::int64_t>(text.size())) % kPage;
+    if (used + static_cast<std::int64_t>(next.size()) > kPage) {
+      text.append(static_cast<std::size_t>(kPage - used), ' ');
+      HVDX_RETURN_IF_ERROR(flush());
     }
-    text += empty_ ? "\n" : ",\n";
-    text += record;
+    text += next;
     empty_ = false;
   }
-  return text.empty() ? Status::Ok() : WriteTail(text);
+  return flush();
 }
 
-Status TraceFile::WriteTail(const std::string& text) {
-  const std::string all = text + std::string(kClosing);
-  std::size_t done = 0;
-  while (done < all.size()) {
-    const ssize_t n = ::pwrite(fd_.get(), all.data() + done, all.size() - done,
-                               end_ + static_cast<std::int64_t>(done));
+Status TraceFile::Reserve(std::int64_t bytes) {
+  if (end_ + bytes <= bracket_) return Status::Ok();
+  const std::int64_t old_bracket = bracket_;
+  const std::int64_t new_bracket = std::max(2 * old_bracket, end_ + bytes) + kFirstRoom;
+  // Blanks after the bracket do no harm, however far this gets.
+  const auto after = old_bracket + static_cast<std::int64_t>(kClosing.size());
+  const std::string blanks(static_cast<std::size_t>(new_bracket - after), ' ');
+  HVDX_RETURN_IF_ERROR(Write(blanks, after));
+  HVDX_RETURN_IF_ERROR(Write("  ", new_bracket));  // from here on nothing needs new space
+  HVDX_RETURN_IF_ERROR(Write(" \n", old_bracket));
+  HVDX_RETURN_IF_ERROR(Write(kClosing, new_bracket));
+  bracket_ = new_bracket;
+  return Status::Ok();
+}
+
+Status TraceFile::Write(std::string_view text, std::int64_t at) {
+  while (!text.empty()) {
+    const ssize_t n = ::pwrite(fd_.get(), text.data(), text.size(), at);
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) {
-      const int error = n < 0 ? errno : ENOSPC;
-      // Close the array where it was; that takes no new space.
-      [[maybe_unused]] const ssize_t closed =
-          ::pwrite(fd_.get(), kClosing.data(), kClosing.size(), end_);
-      [[maybe_unused]] const int cut =
-          ::ftruncate(fd_.get(), end_ + static_cast<std::int64_t>(kClosing.size()));
       return Status::Unknown("timeline: cannot write '" + path_ + "' after " +
-                             std::to_string(end_) + " bytes: " + ErrorText(error));
+                             std::to_string(end_) + " bytes: " + ErrorText(n < 0 ? errno : ENOSPC));
     }
-    done += static_cast<std::size_t>(n);
+    text.remove_prefix(static_cast<std::size_t>(n));
+    at += n;
   }
-  end_ += static_cast<std::int64_t>(text.size());
   return Status::Ok();
 }
 

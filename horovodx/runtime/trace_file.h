@@ -1,8 +1,11 @@
-// TraceFile: a file that holds a JSON array which is complete after every write.
+// TraceFile: a file that holds a JSON array which is complete after every write, so that a file
+// whose writer was killed loads like any other.
 //
-// Each write overwrites the closing bracket with further records and a new bracket, so a file whose
-// writer was killed loads like any other. Writes stay below a page, so that even a kill in the
-// middle of one finds it done or not begun.
+// A kill can cut a write in two where it crosses a page, and a closing bracket that moves with
+// every record would have to cross one sooner or later. So the bracket stays where it is, behind a
+// stretch of blanks, and records are written over the blanks, none across a page (except those
+// longer than one). When the blanks run out the file doubles; only then, a handful of times in its
+// life, the bracket moves. Closing cuts off what is left of the blanks.
 //
 // Thread: one at a time.
 #pragma once
@@ -22,17 +25,24 @@ class TraceFile {
   // Creates or truncates the file; it then holds an empty array.
   static Result<TraceFile> Create(const std::string& path);
 
+  TraceFile(TraceFile&&) noexcept = default;
+  TraceFile& operator=(TraceFile&&) = delete;
+  ~TraceFile();
+
   // Appends records, each the text of one JSON value. After an error (a full disk) the file holds
   // the array as far as it got.
   Status Append(const std::vector<std::string>& records);
 
  private:
   TraceFile(Fd fd, std::string path) : fd_(std::move(fd)), path_(std::move(path)) {}
-  Status WriteTail(const std::string& text);
+  // Makes room for `bytes` more before the bracket.
+  Status Reserve(std::int64_t bytes);
+  Status Write(std::string_view text, std::int64_t at);
 
   Fd fd_;
   std::string path_;
-  std::int64_t end_ = 0;  // where the closing bracket begins
+  std::int64_t end_ = 0;      // of the records
+  std::int64_t bracket_ = 0;  // where the closing bracket is; blanks from end_ to here
   bool empty_ = true;
 };
 

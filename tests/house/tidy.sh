@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Fails if clang-tidy (.clang-tidy) has something to say about one of our .cc files.
+#   tidy.sh BUILD [PATTERN]
+# BUILD holds compile_commands.json. PATTERN: only files whose path contains it.
+set -euo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+root=$(cd "$here/../.." && pwd)
+build=${1:?usage: tidy.sh BUILD [PATTERN]}
+pattern=${2:-}
+# Only what this build compiles: a file that needs an absent library is not in its database.
+mapfile -t files < <(python3 - "$build/compile_commands.json" "$root" "$pattern" <<'PY'
+import json, os, sys
+database, root, pattern = sys.argv[1:]
+files = {os.path.realpath(os.path.join(c["directory"], c["file"])) for c in json.load(open(database))}
+for file in sorted(files):
+    if file.startswith(os.path.realpath(root) + "/") and file.endswith(".cc") and pattern in file:
+        print(file)
+PY
+)
+echo "${#files[@]} files"
+[ "${#files[@]}" -gt 0 ]
+# The count of warnings in system headers, which are not shown, is no news.
+printf '%s\0' "${files[@]}" |
+  xargs -0 -n 1 -P "$(nproc)" clang-tidy -p "$build" --quiet 2> >(grep -v 'warnings\? generated' >&2)

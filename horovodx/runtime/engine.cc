@@ -120,6 +120,10 @@ bool Engine::TurnSets(TimePoint now) {
       }
     }
     TuneWaking(id, *runner);
+    if (id == connecting_set_ && runner->connected()) {
+      connecting_set_ = -1;
+      AnswerSetCall(id, "");
+    }
   }
   if (sent) {
     next_window_ = now + options_.cycle_time;

@@ -1,0 +1,190 @@
+#include "horovodx/collectives/allreduce_staged.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "horovodx/base/check.h"
+#include "kernels/reduce.h"
+#include "kernels/scale.h"
+
+namespace horovodx::collectives {
+namespace {
+
+using transport::Mark;
+
+std::size_t CountOfPieces(const StagedTensors& tensors) {
+  const auto& pieces = tensors.input.empty() ? tensors.output : tensors.input;
+  std::size_t count = 0;
+  for (const kernels::Piece& piece : pieces) count += piece.count;
+  return count;
+}
+
+}  // namespace
+
+StagedAllreduce::StagedAllreduce(StagePipe& pipe, const StagedTensors& tensors)
+    : pipe_(pipe),
+      type_(tensors.type),
+      op_(tensors.op),
+      prescale_(tensors.prescale),
+      postscale_(tensors.postscale),
+      input_(tensors.input, SizeOf(tensors.type)),
+      output_(tensors.output, SizeOf(tensors.type)),
+      count_(CountOfPieces(tensors)),
+      first_slot_(pipe.next_slot()) {
+  const StageOptions& options = pipe.options();
+  const std::size_t bytes = count_ * SizeOf(type_);
+  segment_count_ = std::min(options.segment_bytes, pipe.slot_bytes()) / SizeOf(type_);
+  segments_ = std::max<std::size_t>(1, (count_ + segment_count_ - 1) / segment_count_);
+  sliced_ = pipe.stage().size() >= options.slices_from_ranks && bytes >= options.slices_from_bytes;
+  const Mark marks = sliced_ ? 2 * segments_ + 2 : segments_;
+  base_ = pipe.TakeMarks(marks);
+  end_ = base_ + marks;
+}
+
+StagedAllreduce::Progress StagedAllreduce::Advance() {
+  if (written_ == segments_) return Progress::kDone;
+  if (MayPack()) {
+    Pack();
+  } else if (MaySum()) {
+    SumMySlice();
+  } else if (MayWrite()) {
+    Write();
+  } else {
+    return Progress::kBlocked;
+  }
+  return written_ == segments_ ? Progress::kDone : Progress::kMoved;
+}
+
+int StagedAllreduce::waiting_for() const {
+  if (written_ == segments_ || MayPack() || MaySum() || MayWrite()) return -1;
+  if (written_ < packed_ && !sliced_) return pipe_.FirstMissing(PackMark(written_));
+  if (written_ < summed_) return pipe_.FirstMissing(SumMark(written_));
+  const int missing = summed_ < packed_ ? pipe_.FirstMissing(PackMark(summed_)) : -1;
+  return missing >= 0 ? missing : pipe_.FirstReading(SlotOf(packed_));
+}
+
+// Packing runs ahead of the rest by one segment, never more: that is what FreeMark relies on.
+bool StagedAllreduce::MayPack() const {
+  if (packed_ == segments_) return false;
+  const bool in_turn =
+      sliced_ ? packed_ < summed_ + 2 && packed_ < written_ + 3 : packed_ < written_ + 2;
+  return in_turn && pipe_.FirstReading(SlotOf(packed_)) < 0;
+}
+
+bool StagedAllreduce::MaySum() const {
+  if (!sliced_ || summed_ == packed_) return false;
+  // Marks come in the same order on all members: the next segment is packed first.
+  const bool in_turn = packed_ == segments_ || packed_ == summed_ + 2;
+  return in_turn && pipe_.FirstMissing(PackMark(summed_)) < 0;
+}
+
+bool StagedAllreduce::MayWrite() const {
+  if (sliced_) return written_ < summed_ && pipe_.FirstMissing(SumMark(written_)) < 0;
+  return written_ < packed_ && pipe_.FirstMissing(PackMark(written_)) < 0;
+}
+
+void StagedAllreduce::Pack() {
+  const int slot = pipe_.TakeSlot();
+  std::byte* to = pipe_.slot(pipe_.stage().rank(), slot);
+  for (std::size_t left = CountOf(packed_); left > 0;) {
+    const Stretch stretch = input_.Next(left);
+    const std::size_t bytes = stretch.count * SizeOf(type_);
+    if (stretch.data == nullptr) {
+      std::memset(to, 0, bytes);
+    } else {
+      kernels::Scale(type_, to, stretch.data, stretch.count, prescale_);
+    }
+    to += bytes;
+    left -= stretch.count;
+  }
+  pipe_.KeepUntil(FreeMark(packed_), slot);
+  pipe_.Publish(PackMark(packed_));
+  ++packed_;
+}
+
+// Into my own slot, where nobody but me reads this slice of the segment.
+void StagedAllreduce::SumMySlice() {
+  const int me = pipe_.stage().rank();
+  const int slot = SlotOf(summed_);
+  const std::size_t count = CountOf(summed_);
+  const std::size_t begin = SliceBegin(me, count);
+  const void** inputs = pipe_.inputs();
+  for (int member = 0; member < pipe_.stage().size(); ++member) {
+    inputs[member] = pipe_.slot(member, slot) + begin * SizeOf(type_);
+  }
+  kernels::ReduceMany(type_, op_, pipe_.slot(me, slot) + begin * SizeOf(type_), inputs,
+                      pipe_.stage().size(), SliceBegin(me + 1, count) - begin, postscale_);
+  pipe_.Publish(SumMark(summed_));
+  ++summed_;
+}
+
+void StagedAllreduce::Write() {
+  const int slot = SlotOf(written_);
+  const std::size_t count = CountOf(written_);
+  if (sliced_) {
+    GatherSlices(slot, count);
+  } else {
+    WriteSums(slot, count);
+  }
+  ++written_;
+}
+
+void StagedAllreduce::WriteSums(int slot, std::size_t count) {
+  const int size = pipe_.stage().size();
+  const void** inputs = pipe_.inputs();
+  for (std::size_t done = 0; done < count;) {
+    const Stretch stretch = output_.Next(count - done);
+    if (stretch.data != nullptr) {
+      for (int member = 0; member < size; ++member) {
+        inputs[member] = pipe_.slot(member, slot) + done * SizeOf(type_);
+      }
+      kernels::ReduceMany(type_, op_, stretch.data, inputs, size, stretch.count, postscale_);
+    }
+    done += stretch.count;
+  }
+}
+
+void StagedAllreduce::GatherSlices(int slot, std::size_t count) {
+  for (int member = 0; member < pipe_.stage().size(); ++member) {
+    const std::byte* slice = pipe_.slot(member, slot);
+    const std::size_t end = SliceBegin(member + 1, count);
+    for (std::size_t done = SliceBegin(member, count); done < end;) {
+      const Stretch stretch = output_.Next(end - done);
+      if (stretch.data != nullptr) {
+        std::memcpy(stretch.data, slice + done * SizeOf(type_), stretch.count * SizeOf(type_));
+      }
+      done += stretch.count;
+    }
+  }
+}
+
+Mark StagedAllreduce::PackMark(std::size_t segment) const {
+  return base_ + 1 + (sliced_ ? 2 * segment : segment);
+}
+
+Mark StagedAllreduce::SumMark(std::size_t segment) const { return base_ + 4 + 2 * segment; }
+
+// The first mark of which the rules of MayPack say that I have written `segment` out when I publish
+// it; behind my last segment it is the next operation's first.
+Mark StagedAllreduce::FreeMark(std::size_t segment) const {
+  const std::size_t later = segment + (sliced_ ? 3 : 2);
+  return later < segments_ ? PackMark(later) : end_ + 1;
+}
+
+int StagedAllreduce::SlotOf(std::size_t segment) const {
+  return static_cast<int>((static_cast<std::size_t>(first_slot_) + segment) % StagePipe::kSlots);
+}
+
+std::size_t StagedAllreduce::CountOf(std::size_t segment) const {
+  return std::min(segment_count_, count_ - segment * segment_count_);
+}
+
+// In whole cache lines, so that no line is read by two members.
+std::size_t StagedAllreduce::SliceBegin(int member, std::size_t count) const {
+  const auto size = static_cast<std::size_t>(pipe_.stage().size());
+  const std::size_t line = 64 / SizeOf(type_);
+  if (static_cast<std::size_t>(member) == size) return count;
+  return count * static_cast<std::size_t>(member) / size / line * line;
+}
+
+}  // namespace horovodx::collectives

@@ -83,18 +83,20 @@ Status FrameQueue::SendSome(int fd) {
   return Status::Ok();
 }
 
-Status ReadFrames(int fd, FrameParser& parser, std::vector<Frame>* frames) {
+Result<std::size_t> ReadFrames(int fd, FrameParser& parser, std::vector<Frame>* frames) {
   std::array<std::byte, 64 * 1024> bytes;
+  std::size_t total = 0;
   while (true) {
     const ssize_t got = ::recv(fd, bytes.data(), bytes.size(), MSG_DONTWAIT);
     if (got > 0) {
-      HVDX_RETURN_IF_ERROR(
-          parser.Feed(ConstBytes(bytes).first(static_cast<std::size_t>(got)), frames));
-      if (static_cast<std::size_t>(got) < bytes.size()) return Status::Ok();
+      const auto size = static_cast<std::size_t>(got);
+      HVDX_RETURN_IF_ERROR(parser.Feed(ConstBytes(bytes).first(size), frames));
+      total += size;
+      if (size < bytes.size()) return total;
     } else if (got == 0) {
       return Status::Unknown("connection closed");
     } else if (errno == EAGAIN) {
-      return Status::Ok();
+      return total;
     } else if (errno != EINTR) {
       return Status::Unknown("connection lost: " + ErrnoText(errno));
     }

@@ -56,8 +56,9 @@ class FrameQueue {
   std::size_t sent_ = 0;  // of the first frame, header included
 };
 
-// Reads what a non-blocking socket has now and cuts it into frames. Frames that were complete
-// before an error are kept. The end of the stream is an error too: "connection closed".
-Status ReadFrames(int fd, FrameParser& parser, std::vector<Frame>* frames);
+// Reads what a non-blocking socket has now, cuts it into frames, and returns how many bytes it was.
+// Frames that were complete before an error are kept. The end of the stream is an error too:
+// "connection closed".
+Result<std::size_t> ReadFrames(int fd, FrameParser& parser, std::vector<Frame>* frames);
 
 }  // namespace horovodx

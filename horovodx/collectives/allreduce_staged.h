@@ -8,36 +8,25 @@
 // before every rank's first segment has arrived. The order of summation is the rank order, whatever
 // the bucket; results are the same bits on all ranks, merged or not.
 //
+// What members publish, for segments 0, 1, 2 ... (P: packed, S: my slice is summed):
+//   each reads all   P0 P1 P2 P3 ...       segment k is written out between P(k) and P(k+2)
+//   by slices        P0 P1 S0 P2 S1 ...    segment k is written out between S(k) and P(k+3)
+// A bucket of one segment costs each rank one mark; an empty bucket too, so that nobody finishes
+// before all have started.
+//
 // Not blocking: a state machine that does what can be done now, so that one thread can drive
-// several.
+// several. Allocates nothing.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <span>
-#include <vector>
 
-#include "horovodx/transport/stage.h"
+#include "horovodx/collectives/piece_cursor.h"
+#include "horovodx/collectives/stage_pipe.h"
 #include "kernels/pack.h"
 #include "kernels/types.h"
 
 namespace horovodx::collectives {
-
-// The order of events on one stage, the same for all its members: which mark and which slots the
-// next operation starts with. One a stage; lives as long as it.
-class StagePipe {
- public:
-  explicit StagePipe(transport::Stage& stage);
-  transport::Stage& stage() { return stage_; }
-  // Starts a new epoch: I have finished, or given up, everything of the epochs before.
-  void EnterEpoch(std::uint32_t epoch);
-
- private:
-  friend class StagedAllreduce;
-  transport::Stage& stage_;
-  transport::Mark next_;                    // the next mark to publish is above this
-  std::vector<transport::Mark> slot_free_;  // slot i may be written once all have reached this
-  int next_slot_ = 0;
-};
 
 struct StagedTensors {
   ElementType type = ElementType::kFloat32;
@@ -62,7 +51,53 @@ class StagedAllreduce {
   int waiting_for() const;
   // Gives up an operation that nobody can have finished. The pipe is usable after its next
   // EnterEpoch.
-  void Abandon();
+  void Abandon() { pipe_.Abandon(); }
+
+ private:
+  bool MayPack() const;
+  bool MaySum() const;
+  bool MayWrite() const;
+  void Pack();
+  void PackRange(std::byte* to, std::size_t count);
+  void SumMySlice();
+  void Write();
+  void WriteSums(int slot, std::size_t count);
+  void WritePastCache(std::byte* to, int slot, std::size_t begin, std::size_t count);
+  void GatherSlices(int slot, std::size_t count);
+  void SumInto(std::byte* to, int slot, std::size_t begin, std::size_t count);
+
+  transport::Mark PackMark(std::size_t segment) const;
+  transport::Mark SumMark(std::size_t segment) const;
+  transport::Mark FreeMark(std::size_t segment) const;
+  int SlotOf(std::size_t segment) const;
+  std::size_t CountOf(std::size_t segment) const;
+  std::size_t SliceBegin(int member, std::size_t count) const;
+
+  StagePipe& pipe_;
+  const ElementType type_;
+  const ReduceOp op_;
+  const double prescale_;
+  const double postscale_;
+  PieceCursor input_;  // at what is packed next
+  PieceCursor own_;    // at what is summed next, if it is read from the input
+  PieceCursor output_;
+
+  // My contribution is read from the tensors and not from my slot: nearer, and in slices mode my
+  // slice need not be packed at all.
+  bool read_own_;
+  bool streaming_;
+  std::size_t count_ = 0;      // elements of the bucket
+  std::size_t segment_count_;  // elements of a segment (the last may have fewer)
+  std::size_t segments_;       // at least one
+  bool sliced_;
+  transport::Mark base_;  // my marks are above this ...
+  transport::Mark end_;   // ... and this is the last of them
+  int first_slot_;
+
+  // Segments gone through each stage; written_ <= summed_ <= packed_ (summed_ only by slices).
+  std::size_t packed_ = 0;
+  std::size_t summed_ = 0;
+  std::size_t written_ = 0;
 };
 
 }  // namespace horovodx::collectives

@@ -76,7 +76,7 @@ struct Coordinator::Impl {
       return;
     }
     if (const std::optional<SetRoster::Decision>& decision = *result) {
-      std::visit([this](const auto& answer) { Announce(answer); }, *decision);
+      std::visit([this](const auto& answer) { this->Announce(answer); }, *decision);
     }
   }
   void Announce(const SetAdded& added) {

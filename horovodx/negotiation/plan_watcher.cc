@@ -45,7 +45,7 @@ bool PlanWatcher::Same(const StepSeen& a, const StepSeen& b) {
   });
 }
 
-void PlanWatcher::CloseStep() {
+bool PlanWatcher::EndStep() {
   const bool same = streak_ > 0 && Same(last_, current_);
   if (same) {
     for (Seen& seen : current_.tensors) {
@@ -55,12 +55,7 @@ void PlanWatcher::CloseStep() {
   }
   streak_ = same ? streak_ + 1 : 1;
   last_ = std::exchange(current_, {});
-}
-
-bool PlanWatcher::Ends(const std::string& name, const Requests& requests) {
-  if (!current_.index.contains(name)) return false;
-  CloseStep();
-  return streak_ >= repeats_ && Same(last_.tensors[last_.index.at(name)].requests, requests);
+  return streak_ >= repeats_;
 }
 
 void PlanWatcher::Add(Single single, std::string name, Requests requests, TimePoint now) {

@@ -28,16 +28,17 @@ class PlanWatcher {
   // broadcast (its root finishes alone), and nothing that leaves a member without data to wait for.
   static bool Plannable(const Bucket& single, std::size_t members);
 
-  // This tensor is about to run. If that ends a step, the step is counted. True if the steps have
-  // repeated often enough and this tensor starts another one like them: time for a plan.
-  bool Ends(const std::string& name, const Requests& requests);
-  // It does run.
+  // This name has run in the step that is being seen: if it is to run again, a step ends here.
+  bool Repeats(const std::string& name) const { return current_.index.contains(name); }
+  // Counts the step. True if steps have repeated often enough for a plan.
+  bool EndStep();
+  // This tensor runs. Its name does not repeat.
   void Add(Single single, std::string name, Requests requests, TimePoint now);
   // Something ran that cannot stand in a plan.
   void Reset();
 
   // The step that repeated, in the order of readiness of the last time, with the earliest readiness
-  // of every tensor. Valid after Ends() was true.
+  // of every tensor. Valid after EndStep().
   std::vector<Single> Step() const;
   // The request of this member for this name is part of the step.
   bool Fits(const Request& request, std::size_t member) const;
@@ -61,7 +62,6 @@ class PlanWatcher {
   };
   static bool Same(const Requests& a, const Requests& b);
   static bool Same(const StepSeen& a, const StepSeen& b);
-  void CloseStep();
 
   int base_repeats_;
   int repeats_;  // wanted now

@@ -1,6 +1,7 @@
 #include "horovodx/negotiation/set_coordinator.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 namespace horovodx::negotiation {
@@ -177,9 +178,11 @@ void SetCoordinator::Settle(Order::iterator it, TimePoint now) {
   const auto first = std::find_if(pending.requests.begin(), pending.requests.end(),
                                   [](const auto& request) { return request != nullptr; });
   const std::string group = (*first)->group;
-  const std::size_t group_size = (*first)->group_size;
+  const auto cut = cut_groups_.find(group);
+  const std::size_t group_size = cut != cut_groups_.end() ? cut->second : (*first)->group_size;
   if (group.empty() || group_size <= 1) {
-    Emit(it, now);
+    cut_groups_.erase(group);
+    Emit(std::vector{it->first}, now);
     return;
   }
   pending.ready = true;
@@ -188,11 +191,17 @@ void SetCoordinator::Settle(Order::iterator it, TimePoint now) {
   if (members.size() < group_size) return;
   const std::vector<std::uint64_t> whole = std::move(members);
   groups_.erase(group);
-  const std::uint32_t epoch = epoch_;
-  for (std::uint64_t arrival : whole) {
-    if (epoch != epoch_) return;  // a plan has started; the group is part of it
-    Emit(pending_.find(arrival), now);
+  cut_groups_.erase(group);
+  Emit(whole, now);
+}
+
+// A tensor, or a group. A step ends before it, never in its middle, so that a plan has it whole.
+void SetCoordinator::Emit(const std::vector<std::uint64_t>& unit, TimePoint now) {
+  if (EndsStep(unit) && watcher_.EndStep() && MayStartPlan()) {
+    StartPlan();
+    return;
   }
+  for (std::uint64_t arrival : unit) Emit(pending_.find(arrival), now);
 }
 
 void SetCoordinator::Emit(Order::iterator it, TimePoint now) {
@@ -208,7 +217,6 @@ void SetCoordinator::Emit(Order::iterator it, TimePoint now) {
     if (request != nullptr) single.group = request->group;
   }
   if (complete && PlanWatcher::Plannable(single.bucket, ranks().size())) {
-    if (TryStartPlan(pending)) return;
     watcher_.Add(single, pending.name, pending.requests, now);
   } else {
     watcher_.Reset();
@@ -247,12 +255,16 @@ void SetCoordinator::Flush() {
 
 // --- plans --------------------------------------------------------------------------------------
 
-bool SetCoordinator::TryStartPlan(const Pending& pending) {
-  if (!watcher_.Ends(pending.name, pending.requests)) return false;
-  const bool joining = std::count(join_when_paid_.begin(), join_when_paid_.end(), true) > 0;
-  if (!plans_allowed_ || joining || !OnlyPlannedPending()) return false;
-  StartPlan();
-  return true;
+bool SetCoordinator::EndsStep(const std::vector<std::uint64_t>& unit) const {
+  return std::any_of(unit.begin(), unit.end(), [this](std::uint64_t arrival) {
+    return watcher_.Repeats(pending_.at(arrival).name);
+  });
+}
+
+bool SetCoordinator::MayStartPlan() const {
+  const bool joining =
+      joined_count_ > 0 || std::count(join_when_paid_.begin(), join_when_paid_.end(), true) > 0;
+  return plans_allowed_ && !joining && cut_groups_.empty() && OnlyPlannedPending();
 }
 
 // A plan would be left at once if somebody waits for something else.
@@ -270,9 +282,17 @@ void SetCoordinator::StartPlan() {
   Flush();
   const fusion::Options options{options_->fusion_threshold, options_->disable_group_fusion};
   negotiation::StartPlan plan;
-  plan.buckets = CutPlan(watcher_.Step(), options_->schedule, options, watcher_.cautious());
+  const std::vector<Single> step = watcher_.Step();
+  plan.buckets = CutPlan(step, options_->schedule, options, watcher_.cautious());
   plan.epoch = ++epoch_;
-  planned_buckets_ = plan.buckets.size();
+  std::unordered_map<std::string, std::string> group_of;
+  for (const Single& single : step) group_of[single.bucket.entries.front().name] = single.group;
+  planned_groups_.assign(plan.buckets.size(), {});
+  for (std::size_t b = 0; b < plan.buckets.size(); ++b) {
+    for (const Entry& entry : plan.buckets[b].entries) {
+      planned_groups_[b].push_back(group_of[entry.name]);
+    }
+  }
   asked_to_leave_ = false;
   watcher_.PlanStarted();
   while (!pending_.empty()) Forget(pending_.begin());
@@ -293,9 +313,26 @@ Status SetCoordinator::OnLeave(std::int32_t from, const Leave& leave) {
                            ", another rank before bucket " + std::to_string(last_end_));
   }
   last_end_ = leave.bucket;
-  watcher_.PlanEnded(leave.bucket / planned_buckets_);
+  watcher_.PlanEnded(leave.bucket / planned_groups_.size());
+  RememberCutGroups(leave.bucket);
   Send(EndPlan{set_, ++epoch_, leave.bucket});
   return Status::Ok();
+}
+
+// A group's tensors that do not mix stand in several buckets. If the plan ends between them, those
+// that have run will not be asked for again, and the others must not wait for them.
+void SetCoordinator::RememberCutGroups(std::uint64_t end) {
+  const std::size_t cut = end % planned_groups_.size();
+  std::set<std::string> begun;
+  for (std::size_t b = 0; b < cut; ++b) {
+    begun.insert(planned_groups_[b].begin(), planned_groups_[b].end());
+  }
+  begun.erase("");
+  for (std::size_t b = cut; b < planned_groups_.size(); ++b) {
+    for (const std::string& group : planned_groups_[b]) {
+      if (begun.contains(group)) ++cut_groups_[group];
+    }
+  }
 }
 
 void SetCoordinator::OnStuck(std::int32_t from, const Stuck& stuck) {

@@ -67,10 +67,13 @@ class SetCoordinator {
   bool IsReady(const Pending& pending) const;
   void Settle(Order::iterator it, TimePoint now);
   void SettleAll(TimePoint now);
+  void Emit(const std::vector<std::uint64_t>& unit, TimePoint now);
   void Emit(Order::iterator it, TimePoint now);
-  bool TryStartPlan(const Pending& pending);
+  bool EndsStep(const std::vector<std::uint64_t>& unit) const;
+  bool MayStartPlan() const;
   bool OnlyPlannedPending() const;
   void StartPlan();
+  void RememberCutGroups(std::uint64_t end);
   void Forget(Order::iterator it);
   template <typename Message>
   void Send(Message message);
@@ -81,8 +84,8 @@ class SetCoordinator {
   ValidateOptions validate_;  // holds the members' ranks, in order of their set rank
 
   std::uint32_t epoch_ = 0;
-  std::uint64_t planned_buckets_ = 0;  // of one round of the plan in force
-  std::uint64_t last_end_ = 0;         // where the plan of epoch_ - 1 ended
+  std::vector<std::vector<std::string>> planned_groups_;  // by bucket of the plan: its groups
+  std::uint64_t last_end_ = 0;                            // where the plan of epoch_ - 1 ended
   bool asked_to_leave_ = false;
   bool plans_allowed_;
 
@@ -90,6 +93,8 @@ class SetCoordinator {
   Order pending_;
   std::unordered_map<std::string, std::uint64_t> by_name_;
   std::unordered_map<std::string, std::vector<std::uint64_t>> groups_;  // ready, in order
+  // Groups that a plan's end has cut in two: how many of their tensors have not run yet.
+  std::unordered_map<std::string, std::size_t> cut_groups_;
 
   std::vector<bool> joined_;
   std::size_t joined_count_ = 0;

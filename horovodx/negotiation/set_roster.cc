@@ -64,7 +64,7 @@ SetRoster::Decision SetRoster::Decide() const {
     }
     return Refuse(kSetInvalid, std::move(what));
   }
-  return std::visit([this](const auto& wish) { return Decide(wish); }, *wishes_[0]);
+  return std::visit([this](const auto& wish) { return this->Decide(wish); }, *wishes_[0]);
 }
 
 SetRoster::Decision SetRoster::Decide(const AddSet& add) const {

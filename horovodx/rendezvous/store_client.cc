@@ -102,7 +102,7 @@ Result<Frame> StoreClient::Exchange(int fd, std::uint32_t tag, std::vector<std::
     if (!sent.ok()) return Error(sent.message());
     const short events = static_cast<short>(POLLIN | (out.empty() ? 0 : POLLOUT));
     if (!WaitFor(fd, events, deadline)) return Error("no answer in time");
-    const Status read = ReadFrames(fd, parser, &answers);
+    const Status read = ReadFrames(fd, parser, &answers).status();
     if (!read.ok() && answers.empty()) return Error(read.message());
   }
   return std::move(answers.front());

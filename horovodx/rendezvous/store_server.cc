@@ -64,7 +64,7 @@ void StoreServer::ServeOnLoop(Number number, std::uint32_t events) {
   const auto it = clients_.find(number);
   if (it == clients_.end()) return;
   std::vector<Frame> requests;
-  Status status = ReadFrames(it->second.fd.get(), it->second.in, &requests);
+  const Status status = ReadFrames(it->second.fd.get(), it->second.in, &requests).status();
   for (const Frame& request : requests) {
     const Status handled = HandleOnLoop(number, request);
     if (!handled.ok()) {

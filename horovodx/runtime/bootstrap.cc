@@ -1,38 +1,12 @@
 #include "horovodx/runtime/bootstrap.h"
 
-#include <unistd.h>
-
 #include <cstdlib>
 #include <utility>
 
 #include "horovodx/base/log.h"
-#include "horovodx/rendezvous/store_client.h"
-#include "horovodx/transport/process/fabric.h"
+#include "horovodx/runtime/connect_fabric.h"
 
 namespace horovodx::runtime {
-namespace {
-
-Status CheckReachable(const Config& config) {
-  if (config.size == 1) return Status::Ok();
-  if (config.rendezvous_address.empty() || config.rendezvous_port < 0) {
-    return Status::InvalidArgument(
-        "HOROVOD_SIZE is " + std::to_string(config.size) +
-        ", but HOROVOD_GLOO_RENDEZVOUS_ADDR and HOROVOD_GLOO_RENDEZVOUS_PORT do not say where the "
-        "ranks meet; horovodrun sets them");
-  }
-  if (config.secret.empty()) {
-    return Status::InvalidArgument("HOROVOD_SIZE is " + std::to_string(config.size) +
-                                   ", but HOROVODX_SECRET (64 hex digits, the same on all ranks) "
-                                   "is not set; horovodrun sets it");
-  }
-  if (config.controller == "mpi") {
-    return Status::InvalidArgument(
-        "HOROVOD_CONTROLLER is 'mpi', which this build does not have; expected 'gloo' or nothing");
-  }
-  return Status::Ok();
-}
-
-}  // namespace
 
 Result<EngineOptions> OptionsFrom(const Config& config,
                                   std::vector<std::vector<int>> process_sets) {
@@ -72,7 +46,6 @@ Result<std::unique_ptr<Engine>> StartFromEnvironment(int generation,
                         }));
   SetLogOptions(config.log);
   HVDX_ASSIGN_OR_RETURN(EngineOptions options, OptionsFrom(config, std::move(process_sets)));
-  HVDX_RETURN_IF_ERROR(CheckReachable(config));
   HVDX_ASSIGN_OR_RETURN(auto fabric, ConnectFabric(config, generation));
   options.core = PinnedCore(config, fabric->hosts().local_rank(config.rank),
                             fabric->hosts().local_size(config.rank));

@@ -49,10 +49,7 @@ bool Engine::Turn() {
   moved |= TurnSets(now);
   if (phase_ == Phase::kDraining) moved |= DrainForShutdown();
   if (phase_ == Phase::kFailing) moved |= EndFailing();
-  if (phase_ == Phase::kDrained && now >= drain_limit_) {
-    HVDX_LOG_RANK(kWarning, rank()) << "shutdown: not all ranks have finished in time";
-    phase_ = Phase::kStopped;
-  }
+  if (now >= drain_limit_) moved |= GiveUpOnShutdown();
   if (!completions_.empty()) CompleteAll();
   return moved;
 }
@@ -67,10 +64,13 @@ bool Engine::TakeSubmissions(TimePoint now) {
       completions_.push_back({std::move(operation), why});
       continue;
     }
-    const bool waited = operation->waited.load(std::memory_order_relaxed);
-    const std::string name = waited ? operation->what.request.name : std::string();
-    it->second->Submit(std::move(operation), now);
-    if (waited) it->second->member().Waited(name);
+    it->second->Submit(operation, now);
+  }
+  // All are in before any is waited for: the last one may be what the first one's bucket needs.
+  for (const OperationPtr& operation : drained_) {
+    if (operation != nullptr && operation->waited.load(std::memory_order_relaxed)) {
+      sets_[operation->what.set]->member().Waited(operation->what.request.name);
+    }
   }
   drained_.clear();
   return true;
@@ -120,6 +120,10 @@ bool Engine::TurnSets(TimePoint now) {
       }
     }
     TuneWaking(id, *runner);
+    if (id == connecting_set_ && runner->connected()) {
+      connecting_set_ = -1;
+      AnswerSetCall(id, "");
+    }
   }
   if (sent) {
     next_window_ = now + options_.cycle_time;
@@ -178,7 +182,7 @@ void Engine::RunCallbacks() {
 
 TimePoint Engine::NextTime() const {
   TimePoint next = control_->next_time();
-  if (phase_ == Phase::kDrained || drain_limit_ != TimePoint::max()) {
+  if (phase_ == Phase::kRunning || phase_ == Phase::kDraining || phase_ == Phase::kDrained) {
     next = std::min(next, drain_limit_);
   }
   for (const auto& [id, runner] : sets_) {

@@ -91,7 +91,9 @@ class Engine {
   void OnDown(const negotiation::DownMessage& message, TimePoint now) HVDX_REQUIRES(drive_);
   void OnSetAdded(const negotiation::SetAdded& added) HVDX_REQUIRES(drive_);
   void OnSetRemoved(int set) HVDX_REQUIRES(drive_);
+  void AnswerSetCall(int answer, const std::string& why) HVDX_EXCLUDES(commands_mutex_);
   bool DrainForShutdown() HVDX_REQUIRES(drive_);
+  bool GiveUpOnShutdown() HVDX_REQUIRES(drive_);
   bool EndFailing() HVDX_REQUIRES(drive_);
   void Fail(int culprit, const std::string& why) HVDX_REQUIRES(drive_);
   void CompleteAll() HVDX_REQUIRES(drive_);
@@ -124,6 +126,7 @@ class Engine {
   Status end_reason_ HVDX_GUARDED_BY(drive_);
   TimePoint drain_limit_ HVDX_GUARDED_BY(drive_) = TimePoint::max();
   TimePoint next_window_ HVDX_GUARDED_BY(drive_) = TimePoint::min();  // HOROVOD_CYCLE_TIME
+  int connecting_set_ HVDX_GUARDED_BY(drive_) = -1;                   // added, not yet connected
   std::vector<OperationPtr> drained_ HVDX_GUARDED_BY(drive_);
   std::vector<negotiation::DownMessage> down_ HVDX_GUARDED_BY(drive_);
   std::vector<Completion> completions_ HVDX_GUARDED_BY(drive_);

@@ -13,8 +13,7 @@ int SetOf(const negotiation::DownMessage& message) {
   return std::visit(
       [](const auto& m) -> int {
         if constexpr (
-            requires { m.buckets; } || requires { m.bucket; } || requires { m.ids; } ||
-            requires { m.set_stream; }) {
+            requires { m.buckets; } || requires { m.epoch; }) {
           return m.set;
         } else {
           return -1;
@@ -36,12 +35,7 @@ void Engine::OnDown(const negotiation::DownMessage& message, TimePoint now) {
   if (const auto* added = std::get_if<SetAdded>(&message)) return OnSetAdded(*added);
   if (const auto* removed = std::get_if<SetRemoved>(&message)) return OnSetRemoved(removed->set);
   if (const auto* refused = std::get_if<SetRefused>(&message)) {
-    MutexLock lock(commands_mutex_);
-    set_answer_ = refused->code;
-    set_why_ = refused->why;
-    set_answered_ = true;
-    Bell(&finished_word_).Ring();
-    return;
+    return AnswerSetCall(refused->code, refused->why);
   }
   if (const auto* shutdown = std::get_if<negotiation::Shutdown>(&message)) {
     phase_ = Phase::kDraining;
@@ -66,14 +60,22 @@ void Engine::OnDown(const negotiation::DownMessage& message, TimePoint now) {
 void Engine::OnSetAdded(const negotiation::SetAdded& added) {
   std::vector<int> ranks(added.ranks.begin(), added.ranks.end());
   process_sets_.Add(added.set, ranks);
-  if (std::find(ranks.begin(), ranks.end(), rank()) != ranks.end()) {
-    sets_[added.set] =
-        std::make_unique<SetRunner>(ForSet(added.set, added.channel, ranks), *fabric_);
+  const bool member = std::find(ranks.begin(), ranks.end(), rank()) != ranks.end();
+  queue_.OpenSet(added.set, ranks);
+  if (!member) return AnswerSetCall(added.set, "");
+  // The caller is answered when the set is connected, so that the next one is made after it.
+  sets_[added.set] =
+      std::make_unique<SetRunner>(ForSet(added.set, added.channel, std::move(ranks)), *fabric_);
+  connecting_set_ = added.set;
+}
+
+void Engine::AnswerSetCall(int answer, const std::string& why) {
+  {
+    MutexLock lock(commands_mutex_);
+    set_answer_ = answer;
+    set_why_ = why;
+    set_answered_ = true;
   }
-  queue_.OpenSet(added.set, std::move(ranks));
-  MutexLock lock(commands_mutex_);
-  set_answer_ = added.set;
-  set_answered_ = true;
   Bell(&finished_word_).Ring();
 }
 
@@ -86,10 +88,7 @@ void Engine::OnSetRemoved(int set) {
     while (!it->second->Fail(why, completions_)) std::this_thread::yield();
     sets_.erase(it);
   }
-  MutexLock lock(commands_mutex_);
-  set_answer_ = set;
-  set_answered_ = true;
-  Bell(&finished_word_).Ring();
+  AnswerSetCall(set, "");
 }
 
 bool Engine::DrainForShutdown() {
@@ -101,6 +100,18 @@ bool Engine::DrainForShutdown() {
   }
   control_->SendUp(negotiation::Drained{});
   phase_ = Phase::kDrained;
+  return true;
+}
+
+bool Engine::GiveUpOnShutdown() {
+  if (phase_ == Phase::kRunning) {
+    Fail(rank(), "the other ranks did not answer a shutdown in time");
+  } else if (phase_ == Phase::kDrained) {
+    HVDX_LOG_RANK(kWarning, rank()) << "shutdown: not all ranks have finished in time";
+    phase_ = Phase::kStopped;
+  } else {
+    return false;
+  }
   return true;
 }
 
@@ -134,6 +145,5 @@ void Engine::Shutdown() {
   if (thread_.joinable()) thread_.join();
   timeline_.Stop();
 }
-
 
 }  // namespace horovodx::runtime

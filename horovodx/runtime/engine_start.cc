@@ -125,8 +125,12 @@ Status Engine::Connect() {
     process_sets_.Add(id, ranks);
     queue_.OpenSet(id, ranks);
     if (std::find(ranks.begin(), ranks.end(), rank()) == ranks.end()) continue;
+    // One after the other, in the same order everywhere: no two ranks wait in different sets.
+    const auto channel = static_cast<std::uint32_t>(id);
+    HVDX_ASSIGN_OR_RETURN(auto set_mesh,
+                          fabric_->MakeMesh(channel, ranks, Deadline::After(options_.time_limit)));
     sets_[id] =
-        std::make_unique<SetRunner>(ForSet(id, static_cast<std::uint32_t>(id), ranks), *fabric_);
+        std::make_unique<SetRunner>(ForSet(id, channel, ranks), *fabric_, std::move(set_mesh));
   }
   thread_ = std::thread([this] {
     if (options_.core) PinThisThread(*options_.core);

@@ -51,6 +51,8 @@ class SetRunner {
   const std::vector<int>& ranks() const { return options_.ranks; }
   negotiation::Member& member() { return member_; }
 
+  // Its members can talk to each other.
+  bool connected() const { return team_.has_value(); }
   void Submit(OperationPtr operation, TimePoint now);
   // Does what can be done now; true if anything moved. An error is fatal for the job.
   Result<bool> Turn(TimePoint now, std::vector<Completion>& completions);

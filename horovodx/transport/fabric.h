@@ -1,6 +1,6 @@
 // Fabric: what one rank of a job is connected by: its bell, its courier, and meshes on demand.
 //
-// loopback::Fabric joins threads of one process; process::Fabric (registry.cc) joins processes, by
+// loopback::World joins threads of one process; process::ProcessFabric joins processes, by
 // shared memory inside a host and TCP between hosts.
 #pragma once
 

@@ -8,7 +8,8 @@
 #include <cerrno>
 #include <cstdint>
 #include <string_view>
-#include <system_error>
+
+#include "horovodx/base/socket.h"
 
 namespace horovodx::transport::shm {
 namespace {
@@ -17,9 +18,7 @@ constexpr char kLabel[] = "horovodx";  // shows in /proc/<pid>/maps
 constexpr unsigned kNoExecSeal = 0x8;  // MFD_NOEXEC_SEAL, younger than many headers
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
-Status Failed(const std::string& what) {
-  return Status::Unknown(what + ": " + std::generic_category().message(errno));
-}
+Status Failed(const std::string& what) { return Status::Unknown(what + ": " + ErrnoText(errno)); }
 
 int MakeMemfd() {
   const int fd = ::memfd_create(kLabel, MFD_CLOEXEC | MFD_ALLOW_SEALING | kNoExecSeal);

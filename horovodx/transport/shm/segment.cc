@@ -1,7 +1,6 @@
 #include "horovodx/transport/shm/segment.h"
 
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,8 +8,11 @@
 #include <cstdio>
 #include <new>
 #include <sstream>
-#include <system_error>
 #include <utility>
+
+#include "horovodx/base/bytes.h"
+#include "horovodx/base/random.h"
+#include "horovodx/base/socket.h"
 
 namespace horovodx::transport::shm {
 namespace {
@@ -19,13 +21,11 @@ constexpr std::uint64_t kMagic = 0x3147455358445648;  // "HVDXSEG1"
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kHeaderBytes = 4096;
 
-std::size_t BytesOf(const Shape& shape) {
+std::size_t SegmentBytes(const Shape& shape) {
   return kHeaderBytes + std::size_t{shape.members} * shape.block_bytes;
 }
 
-Status Failed(const std::string& what) {
-  return Status::Unknown(what + ": " + std::generic_category().message(errno));
-}
+Status Failed(const std::string& what) { return Status::Unknown(what + ": " + ErrnoText(errno)); }
 
 std::string Hex(const std::array<std::uint64_t, 2>& token) {
   char text[33];
@@ -62,7 +62,7 @@ Segment& Segment::operator=(Segment&& other) noexcept {
 }
 
 Segment::~Segment() {
-  if (memory_ != nullptr) ::munmap(memory_, BytesOf(shape_));
+  if (memory_ != nullptr) ::munmap(memory_, SegmentBytes(shape_));
 }
 
 Segment::Header& Segment::header() const { return *reinterpret_cast<Header*>(memory_); }
@@ -74,12 +74,12 @@ std::byte* Segment::block(int member) const {
 Result<Segment> Segment::Make(Kind kind, const Shape& shape) {
   // The token proves that who opens this has found this; the name must not be guessed either.
   Token secrets[2];
-  if (::getrandom(secrets, sizeof(secrets), 0) != sizeof(secrets)) return Failed("getrandom");
+  HVDX_RETURN_IF_ERROR(FillRandom(MutableBytesOf(secrets, sizeof(secrets))));
   const auto& [token, nonce] = secrets;
   const std::string name = "/hvdx-" + std::to_string(::getpid()) + "-" + Hex(nonce);
   HVDX_ASSIGN_OR_RETURN(MemoryFile file, kind == Kind::kUnnamed
-                                             ? MemoryFile::MakeUnnamed(BytesOf(shape))
-                                             : MemoryFile::MakeNamed(name, BytesOf(shape)));
+                                             ? MemoryFile::MakeUnnamed(SegmentBytes(shape))
+                                             : MemoryFile::MakeNamed(name, SegmentBytes(shape)));
   std::ostringstream ticket;
   ticket << NameOf(kind) << ' ' << ::getpid() << ' ' << file.fd() << ' ' << name << ' ' << std::hex
          << token[0] << ' ' << token[1];
@@ -100,8 +100,8 @@ Result<Segment> Segment::Open(const std::string& ticket, const Shape& shape, int
   parts >> kind >> pid >> fd >> name >> std::hex >> token[0] >> token[1];
   if (!parts) return Status::Unknown("not a ticket to a segment: '" + ticket + "'");
   HVDX_ASSIGN_OR_RETURN(MemoryFile file, kind == NameOf(Kind::kUnnamed)
-                                             ? MemoryFile::OpenUnnamed(pid, fd, BytesOf(shape))
-                                             : MemoryFile::OpenNamed(name, BytesOf(shape)));
+                                             ? MemoryFile::OpenUnnamed(pid, fd, SegmentBytes(shape))
+                                             : MemoryFile::OpenNamed(name, SegmentBytes(shape)));
   HVDX_ASSIGN_OR_RETURN(Segment segment, Map(std::move(file), shape));
   HVDX_RETURN_IF_ERROR(segment.Check(shape, token));
   HVDX_RETURN_IF_ERROR(segment.Reserve(member));
@@ -110,14 +110,16 @@ Result<Segment> Segment::Open(const std::string& ticket, const Shape& shape, int
 }
 
 Result<Segment> Segment::MakePrivate(const Shape& shape) {
-  void* memory =
-      ::mmap(nullptr, BytesOf(shape), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (memory == MAP_FAILED) return Failed("mapping " + std::to_string(BytesOf(shape)) + " bytes");
+  void* memory = ::mmap(nullptr, SegmentBytes(shape), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED)
+    return Failed("mapping " + std::to_string(SegmentBytes(shape)) + " bytes");
   return Segment(static_cast<std::byte*>(memory), shape, MemoryFile());
 }
 
 Result<Segment> Segment::Map(MemoryFile file, const Shape& shape) {
-  void* memory = ::mmap(nullptr, BytesOf(shape), PROT_READ | PROT_WRITE, MAP_SHARED, file.fd(), 0);
+  void* memory =
+      ::mmap(nullptr, SegmentBytes(shape), PROT_READ | PROT_WRITE, MAP_SHARED, file.fd(), 0);
   if (memory == MAP_FAILED) return Failed("mapping shared memory");
   return Segment(static_cast<std::byte*>(memory), shape, std::move(file));
 }

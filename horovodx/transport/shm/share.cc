@@ -48,8 +48,9 @@ Result<Shared> Try(const Council& council, Kind kind, const Shape& shape,
 Result<Shared> ShareSegment(const Council& council, const Shape& shape, const ShareOptions& options,
                             const Deadline& deadline) {
   if (council.size() == 1) {
-    HVDX_ASSIGN_OR_RETURN(Segment segment, Segment::MakePrivate(shape));
-    return Shared{std::move(segment), {}};
+    auto alone = Segment::MakePrivate(shape);
+    if (!alone.ok()) return Shared{std::nullopt, alone.status().message()};
+    return Shared{std::move(alone).value(), {}};
   }
   std::string why_not;
   for (Kind kind : {Kind::kUnnamed, Kind::kNamed}) {

@@ -101,8 +101,8 @@ TEST(FrameQueueTest, SaysWhenTheOtherEndIsGoneAndKeepsWhatCameBefore) {
   pair.left.Reset();
   FrameParser parser(100);
   std::vector<Frame> frames;
-  Status status = ReadFrames(pair.right.get(), parser, &frames);
-  if (status.ok()) status = ReadFrames(pair.right.get(), parser, &frames);
+  Status status = ReadFrames(pair.right.get(), parser, &frames).status();
+  if (status.ok()) status = ReadFrames(pair.right.get(), parser, &frames).status();
   EXPECT_EQ(status.message(), "connection closed");
   EXPECT_EQ(frames.size(), 1u);
   queue.Push(1, Content(5));

@@ -210,10 +210,14 @@ TEST(EngineTest, ShutdownByOneEndsAllWithAnError) {
 
 TEST(EngineTest, KilledRankIsNamedToAllSurvivors) {
   EngineWorld world(topology::HostMap::Grid(2, 2), {});
+  std::atomic<int> warm{0};
   world.Run([&](Engine& engine) {
     std::vector<float> x(4, 1.0f);
     ASSERT_TRUE(SubmitAndWait(engine, Allreduce("warm", x)).ok());
+    ++warm;
     if (engine.rank() == 3) {
+      const auto deadline = Deadline::After(Seconds(60));
+      while (warm < 4 && !deadline.Passed()) std::this_thread::yield();
       world.world().Kill(3);
       return;
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <random>
 #include <string>
@@ -15,14 +16,16 @@ namespace horovodx::transport::suite {
 
 inline constexpr double kPatience = 60;  // seconds; for what is sure to come
 
-// What `from` sends to `to`: different for every pair, size and place.
+// What `from` sends to `to`: different for every pair and size, and it repeats only after a number
+// of bytes that no buffer is a multiple of.
 inline std::vector<std::byte> Pattern(int from, int to, std::size_t size) {
+  std::mt19937 random(static_cast<unsigned>(from * 1'000'003 + to * 7919) +
+                      static_cast<unsigned>(size));
+  std::array<std::byte, 4099> period;
+  for (auto& b : period) b = static_cast<std::byte>(random());
   std::vector<std::byte> bytes(size);
-  std::uint64_t state =
-      static_cast<std::uint64_t>(from) * 1'000'003 + static_cast<std::uint64_t>(to) * 7919 + size;
-  for (auto& b : bytes) {
-    state = state * 6364136223846793005ULL + 1442695040888963407ULL;
-    b = static_cast<std::byte>(state >> 56);
+  for (std::size_t at = 0; at < size; at += period.size()) {
+    std::memcpy(bytes.data() + at, period.data(), std::min(period.size(), size - at));
   }
   return bytes;
 }

@@ -1,0 +1,19 @@
+#include "horovodx/collectives/allgather.h"
+
+#include "horovodx/collectives/allgather_bruck.h"
+#include "horovodx/collectives/allgather_ring.h"
+#include "horovodx/collectives/select_gather.h"
+
+namespace horovodx::collectives {
+
+Status Allgather(Team& team, const Blocks& blocks, std::span<const MutableBytes> out) {
+  switch (SelectAllgather(blocks.total(), team.size())) {
+    case AllgatherForm::kBruck:
+      return AllgatherBruck(team, blocks, out);
+    case AllgatherForm::kRing:
+      break;
+  }
+  return AllgatherRing(team, blocks, out);
+}
+
+}  // namespace horovodx::collectives

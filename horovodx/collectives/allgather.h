@@ -1,0 +1,15 @@
+// Allgather(v) by the form that suits its size (select_gather.h). Contract as allgather_ring.h.
+#pragma once
+
+#include <span>
+
+#include "horovodx/base/bytes.h"
+#include "horovodx/base/status.h"
+#include "horovodx/collectives/patterns/blocks.h"
+#include "horovodx/collectives/team.h"
+
+namespace horovodx::collectives {
+
+[[nodiscard]] Status Allgather(Team& team, const Blocks& blocks, std::span<const MutableBytes> out);
+
+}  // namespace horovodx::collectives

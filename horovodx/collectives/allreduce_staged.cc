@@ -1,0 +1,251 @@
+#include "horovodx/collectives/allreduce_staged.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/copy.h"
+#include "kernels/reduce.h"
+#include "kernels/scale.h"
+
+namespace horovodx::collectives {
+namespace {
+
+using transport::Mark;
+
+// Through a buffer of this size results go past the cache.
+constexpr std::size_t kBlockBytes = 4096;
+
+bool InPlace(const StagedTensors& tensors) {
+  return !tensors.input.empty() && !tensors.output.empty() &&
+         tensors.input.front().data == tensors.output.front().data;
+}
+
+// Into the second-level cache, to be there when it is packed.
+void Prefetch(const std::byte* from, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; i += 64) __builtin_prefetch(from + i, 0, 2);
+}
+
+}  // namespace
+
+StagedAllreduce::StagedAllreduce(StagePipe& pipe, const StagedTensors& tensors)
+    : pipe_(pipe),
+      type_(tensors.type),
+      op_(tensors.op),
+      prescale_(tensors.prescale),
+      postscale_(tensors.postscale),
+      input_(tensors.input, SizeOf(tensors.type)),
+      own_(input_),
+      output_(tensors.output, SizeOf(tensors.type)),
+      read_own_(tensors.prescale == 1.0 && !tensors.input.empty()),
+      first_slot_(pipe.next_slot()) {
+  for (const kernels::Piece& piece : tensors.input.empty() ? tensors.output : tensors.input) {
+    count_ += piece.count;
+    if (piece.data == nullptr) read_own_ = false;
+  }
+  const StageOptions& options = pipe.options();
+  const std::size_t bytes = count_ * SizeOf(type_);
+  segment_count_ = std::min(options.segment_bytes, pipe.slot_bytes()) / SizeOf(type_);
+  segments_ = std::max<std::size_t>(1, (count_ + segment_count_ - 1) / segment_count_);
+  sliced_ = pipe.stage().size() >= options.slices_from_ranks && bytes >= options.slices_from_bytes;
+  streaming_ = bytes >= options.streaming_from_bytes && !InPlace(tensors);
+  const Mark marks = sliced_ ? 2 * segments_ + 2 : segments_;
+  base_ = pipe.TakeMarks(marks);
+  end_ = base_ + marks;
+}
+
+StagedAllreduce::Progress StagedAllreduce::Advance() {
+  if (written_ == segments_) return Progress::kDone;
+  if (MayPack()) {
+    Pack();
+  } else if (MaySum()) {
+    SumMySlice();
+  } else if (MayWrite()) {
+    Write();
+  } else {
+    return Progress::kBlocked;
+  }
+  return written_ == segments_ ? Progress::kDone : Progress::kMoved;
+}
+
+int StagedAllreduce::waiting_for() const {
+  if (written_ == segments_ || MayPack() || MaySum() || MayWrite()) return -1;
+  if (written_ < packed_ && !sliced_) return pipe_.FirstMissing(PackMark(written_));
+  if (written_ < summed_) return pipe_.FirstMissing(SumMark(written_));
+  const int missing = summed_ < packed_ ? pipe_.FirstMissing(PackMark(summed_)) : -1;
+  return missing >= 0 ? missing : pipe_.FirstReading(SlotOf(packed_));
+}
+
+// Packing runs ahead of the rest by one segment, never more: that is what FreeMark relies on.
+bool StagedAllreduce::MayPack() const {
+  if (packed_ == segments_) return false;
+  const bool in_turn =
+      sliced_ ? packed_ < summed_ + 2 && packed_ < written_ + 3 : packed_ < written_ + 2;
+  return in_turn && pipe_.FirstReading(SlotOf(packed_)) < 0;
+}
+
+bool StagedAllreduce::MaySum() const {
+  if (!sliced_ || summed_ == packed_) return false;
+  // Marks come in the same order on all members: the next segment is packed first.
+  const bool in_turn = packed_ == segments_ || packed_ == summed_ + 2;
+  return in_turn && pipe_.FirstMissing(PackMark(summed_)) < 0;
+}
+
+bool StagedAllreduce::MayWrite() const {
+  if (sliced_) return written_ < summed_ && pipe_.FirstMissing(SumMark(written_)) < 0;
+  return written_ < packed_ && pipe_.FirstMissing(PackMark(written_)) < 0;
+}
+
+void StagedAllreduce::Pack() {
+  const int me = pipe_.stage().rank();
+  const int slot = pipe_.TakeSlot();
+  const std::size_t count = CountOf(packed_);
+  std::byte* const to = pipe_.slot(me, slot);
+  if (sliced_ && read_own_) {
+    const std::size_t begin = SliceBegin(me, count);
+    const std::size_t end = SliceBegin(me + 1, count);
+    PackRange(to, begin);
+    input_.Skip(end - begin);
+    PackRange(to + end * SizeOf(type_), count - end);
+  } else {
+    PackRange(to, count);
+  }
+  pipe_.KeepUntil(FreeMark(packed_), slot);
+  pipe_.Publish(PackMark(packed_));
+  ++packed_;
+}
+
+void StagedAllreduce::PackRange(std::byte* to, std::size_t count) {
+  while (count > 0) {
+    const Stretch from = input_.Next(count);
+    const std::size_t bytes = from.count * SizeOf(type_);
+    if (from.data == nullptr) {
+      std::memset(to, 0, bytes);
+    } else if (prescale_ == 1.0) {
+      kernels::Copy(to, from.data, bytes);
+    } else {
+      kernels::Scale(type_, to, from.data, from.count, prescale_);
+    }
+    to += bytes;
+    count -= from.count;
+  }
+}
+
+// Into my own slot, where nobody but me reads this slice of the segment.
+void StagedAllreduce::SumMySlice() {
+  const int me = pipe_.stage().rank();
+  const int slot = SlotOf(summed_);
+  const std::size_t count = CountOf(summed_);
+  const std::size_t begin = SliceBegin(me, count);
+  const std::size_t end = SliceBegin(me + 1, count);
+  if (read_own_) own_.Skip(begin);
+  SumInto(pipe_.slot(me, slot) + begin * SizeOf(type_), slot, begin, end - begin);
+  if (read_own_) own_.Skip(count - end);
+  pipe_.Publish(SumMark(summed_));
+  ++summed_;
+}
+
+void StagedAllreduce::Write() {
+  const int slot = SlotOf(written_);
+  const std::size_t count = CountOf(written_);
+  if (sliced_) {
+    GatherSlices(slot, count);
+  } else {
+    WriteSums(slot, count);
+  }
+  ++written_;
+}
+
+void StagedAllreduce::WriteSums(int slot, std::size_t count) {
+  for (std::size_t done = 0; done < count;) {
+    const Stretch to = output_.Next(count - done);
+    if (to.data == nullptr) {
+      if (read_own_) own_.Skip(to.count);
+    } else if (streaming_) {
+      WritePastCache(to.data, slot, done, to.count);
+    } else {
+      SumInto(to.data, slot, done, to.count);
+    }
+    done += to.count;
+  }
+}
+
+// While this waits for nothing but the cache, memory can bring what is packed next.
+void StagedAllreduce::WritePastCache(std::byte* to, int slot, std::size_t begin,
+                                     std::size_t count) {
+  alignas(64) std::byte block[kBlockBytes];
+  for (std::size_t done = 0; done < count;) {
+    const std::size_t now = std::min(count - done, kBlockBytes / SizeOf(type_));
+    const std::size_t bytes = now * SizeOf(type_);
+    const std::byte* next = input_.here();
+    if (next != nullptr) Prefetch(next + (begin + done) * SizeOf(type_), bytes);
+    SumInto(block, slot, begin + done, now);
+    kernels::CopyStreaming(to + done * SizeOf(type_), block, bytes);
+    done += now;
+  }
+}
+
+void StagedAllreduce::GatherSlices(int slot, std::size_t count) {
+  const auto copy = streaming_ ? kernels::CopyStreaming : kernels::Copy;
+  for (int member = 0; member < pipe_.stage().size(); ++member) {
+    const std::byte* slice = pipe_.slot(member, slot);
+    const std::size_t end = SliceBegin(member + 1, count);
+    for (std::size_t done = SliceBegin(member, count); done < end;) {
+      const Stretch to = output_.Next(end - done);
+      if (to.data != nullptr) {
+        copy(to.data, slice + done * SizeOf(type_), to.count * SizeOf(type_));
+      }
+      done += to.count;
+    }
+  }
+}
+
+// Elements [begin, begin + count) of the segment in `slot`. Moves own_ on by `count`.
+void StagedAllreduce::SumInto(std::byte* to, int slot, std::size_t begin, std::size_t count) {
+  const int size = pipe_.stage().size();
+  const void** inputs = pipe_.inputs();
+  for (const std::size_t end = begin + count; begin < end;) {
+    for (int member = 0; member < size; ++member) {
+      inputs[member] = pipe_.slot(member, slot) + begin * SizeOf(type_);
+    }
+    std::size_t now = end - begin;
+    if (read_own_) {
+      const Stretch own = own_.Next(now);
+      inputs[pipe_.stage().rank()] = own.data;
+      now = own.count;
+    }
+    kernels::ReduceMany(type_, op_, to, inputs, size, now, postscale_);
+    to += now * SizeOf(type_);
+    begin += now;
+  }
+}
+
+Mark StagedAllreduce::PackMark(std::size_t segment) const {
+  return base_ + 1 + (sliced_ ? 2 * segment : segment);
+}
+
+Mark StagedAllreduce::SumMark(std::size_t segment) const { return base_ + 4 + 2 * segment; }
+
+// The first mark of which the rules of MayPack say that I have written `segment` out when I publish
+// it; behind my last segment it is the next operation's first.
+Mark StagedAllreduce::FreeMark(std::size_t segment) const {
+  const std::size_t later = segment + (sliced_ ? 3 : 2);
+  return later < segments_ ? PackMark(later) : end_ + 1;
+}
+
+int StagedAllreduce::SlotOf(std::size_t segment) const {
+  return static_cast<int>((static_cast<std::size_t>(first_slot_) + segment) % StagePipe::kSlots);
+}
+
+std::size_t StagedAllreduce::CountOf(std::size_t segment) const {
+  return std::min(segment_count_, count_ - segment * segment_count_);
+}
+
+// In whole cache lines, so that no line is read by two members.
+std::size_t StagedAllreduce::SliceBegin(int member, std::size_t count) const {
+  const auto size = static_cast<std::size_t>(pipe_.stage().size());
+  const std::size_t line = 64 / SizeOf(type_);
+  if (static_cast<std::size_t>(member) == size) return count;
+  return count * static_cast<std::size_t>(member) / size / line * line;
+}
+
+}  // namespace horovodx::collectives

@@ -1,0 +1,130 @@
+#include "horovodx/collectives/select.h"
+
+#include <algorithm>
+#include <array>
+
+#include "horovodx/base/check.h"
+#include "horovodx/collectives/allreduce_all_to_all.h"
+#include "horovodx/collectives/allreduce_hierarchical.h"
+#include "horovodx/collectives/allreduce_hierarchical_slices.h"
+#include "horovodx/collectives/allreduce_master_worker.h"
+#include "horovodx/collectives/allreduce_recursive_doubling.h"
+#include "horovodx/collectives/allreduce_recursive_halving_doubling.h"
+#include "horovodx/collectives/allreduce_ring.h"
+#include "horovodx/collectives/allreduce_round_robin.h"
+#include "horovodx/collectives/allreduce_torus.h"
+#include "horovodx/collectives/allreduce_tree.h"
+#include "horovodx/collectives/patterns/torus.h"
+
+namespace horovodx::collectives {
+namespace {
+
+using A = AllreduceAlgorithm;
+using CostFunction = Cost (*)(const SelectInput& input);
+
+template <Cost (*kCost)(int ranks, std::size_t bytes)>
+Cost Flat(const SelectInput& in) {
+  return kCost(in.ranks, in.bytes);
+}
+template <Cost (*kCost)(int ranks, int hosts, std::size_t bytes)>
+Cost ByHost(const SelectInput& in) {
+  return kCost(in.ranks, in.hosts, in.bytes);
+}
+Cost OfTorus(const SelectInput& in) {
+  const bool by_host = in.hosts > 1 && in.ranks_per_host > 1;
+  const TorusShape shape =
+      by_host ? TorusShape{in.hosts, in.ranks_per_host} : NearestFactors(in.ranks);
+  return CostOfTorus(shape.rows, shape.columns, in.bytes);
+}
+
+struct Row {
+  A algorithm;
+  std::string_view name;
+  AllreduceFunction function;
+  bool keeps_inputs;
+  CostFunction cost;
+};
+
+// In the order of the enumeration.
+constexpr std::array kTable = {
+    Row{A::kRing, "ring", AllreduceRing, true, Flat<CostOfRing>},
+    Row{A::kRecursiveHalvingDoubling, "recursive_halving_doubling",
+        AllreduceRecursiveHalvingDoubling, false, Flat<CostOfRecursiveHalvingDoubling>},
+    Row{A::kRecursiveDoubling, "recursive_doubling", AllreduceRecursiveDoubling, false,
+        Flat<CostOfRecursiveDoubling>},
+    Row{A::kTree, "tree", AllreduceTree, false, Flat<CostOfTree>},
+    Row{A::kHierarchical, "hierarchical", AllreduceHierarchical, false, ByHost<CostOfHierarchical>},
+    Row{A::kHierarchicalSlices, "hierarchical_slices", AllreduceHierarchicalSlices, true,
+        ByHost<CostOfHierarchicalSlices>},
+    Row{A::kTorus, "torus", AllreduceTorus, true, OfTorus},
+    Row{A::kAllToAll, "all_to_all", AllreduceAllToAll, true, Flat<CostOfAllToAll>},
+    Row{A::kMasterWorker, "master_worker", AllreduceMasterWorker, false, Flat<CostOfMasterWorker>},
+    Row{A::kRoundRobin, "round_robin", AllreduceRoundRobin, true, Flat<CostOfRoundRobin>},
+};
+
+const Row& RowOf(A algorithm) {
+  const Row& row = kTable[static_cast<std::size_t>(algorithm)];
+  HVDX_DCHECK(row.algorithm == algorithm);
+  return row;
+}
+
+// Where the rules change from one algorithm to the next; guesses until measured.
+constexpr std::size_t kSmallBytes = 8 << 10;    // below, steps are all that counts
+constexpr std::size_t kLargeBytes = 512 << 10;  // above, bytes are
+constexpr int kManyHosts = 8;
+constexpr std::size_t kTinyBytes = 1 << 10;  // n times this is still less than a step
+
+bool SeveralPerHost(const SelectInput& in) { return in.hosts > 1 && in.hosts < in.ranks; }
+
+A SelectByHost(const SelectInput& in) {
+  return in.bytes < kLargeBytes ? A::kHierarchical : A::kHierarchicalSlices;
+}
+
+A SelectBySize(const SelectInput& in) {
+  if (in.bytes < kLargeBytes && SeveralPerHost(in) && in.hosts >= kManyHosts) {
+    return A::kHierarchical;
+  }
+  if (in.bytes < kSmallBytes) return A::kRecursiveDoubling;
+  if (in.bytes < kLargeBytes) return A::kRecursiveHalvingDoubling;
+  return SeveralPerHost(in) ? A::kHierarchicalSlices : A::kRing;
+}
+
+}  // namespace
+
+std::string_view NameOf(AllreduceAlgorithm algorithm) { return RowOf(algorithm).name; }
+AllreduceFunction FunctionOf(AllreduceAlgorithm algorithm) { return RowOf(algorithm).function; }
+bool KeepsInputs(AllreduceAlgorithm algorithm) { return RowOf(algorithm).keeps_inputs; }
+
+std::optional<AllreduceAlgorithm> AllreduceNamed(std::string_view name) {
+  for (const Row& row : kTable) {
+    if (row.name == name) return row.algorithm;
+  }
+  return std::nullopt;
+}
+
+std::span<const AllreduceAlgorithm> AllAllreduceAlgorithms() {
+  static const auto kAll = [] {
+    std::array<AllreduceAlgorithm, kTable.size()> all{};
+    std::transform(kTable.begin(), kTable.end(), all.begin(),
+                   [](const Row& row) { return row.algorithm; });
+    return all;
+  }();
+  return kAll;
+}
+
+Cost CostOfAllreduce(AllreduceAlgorithm algorithm, const SelectInput& input) {
+  return RowOf(algorithm).cost(input);
+}
+
+AllreduceAlgorithm SelectAllreduce(const SelectInput& in) {
+  // A guarantee comes before a wish. The two give the same bits, so the size may choose.
+  if (in.deterministic) return in.bytes < kTinyBytes ? A::kRoundRobin : A::kAllToAll;
+  for (const AllreduceRule& rule : in.overrides) {
+    if (rule.begin <= in.bytes && in.bytes < rule.end) return rule.algorithm;
+  }
+  if (in.torus) return A::kTorus;
+  if (in.hierarchical && SeveralPerHost(in)) return SelectByHost(in);
+  return SelectBySize(in);
+}
+
+}  // namespace horovodx::collectives

@@ -1,0 +1,75 @@
+// Which allreduce, and why. Pure: the same input gives the same answer on every rank.
+//
+// The first rules are by size and topology; whoever has measured better replaces SelectAllreduce
+// and keeps the table.
+#pragma once
+
+#include <cstddef>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "horovodx/base/status.h"
+#include "horovodx/collectives/buffer.h"
+#include "horovodx/collectives/cost.h"
+#include "horovodx/collectives/team.h"
+#include "kernels/types.h"
+
+namespace horovodx::collectives {
+
+enum class AllreduceAlgorithm {
+  kRing,
+  kRecursiveHalvingDoubling,
+  kRecursiveDoubling,
+  kTree,
+  kHierarchical,
+  kHierarchicalSlices,
+  kTorus,
+  kAllToAll,
+  kMasterWorker,
+  kRoundRobin,
+};
+
+using AllreduceFunction = Status (*)(Team& team, const MutableBuffer& buffer, ReduceOp op);
+
+// "recursive_doubling": as in the file's name.
+std::string_view NameOf(AllreduceAlgorithm algorithm);
+std::optional<AllreduceAlgorithm> AllreduceNamed(std::string_view name);
+AllreduceFunction FunctionOf(AllreduceAlgorithm algorithm);
+// True: partial sums stay in scratch and the buffer is intact as long as any rank has not
+// contributed; such an algorithm may work on tensors directly. False: on a copy, if the inputs may
+// be needed again.
+bool KeepsInputs(AllreduceAlgorithm algorithm);
+std::span<const AllreduceAlgorithm> AllAllreduceAlgorithms();
+
+// The sizes for which the user wants an algorithm: begin <= bytes < end.
+struct AllreduceRule {
+  AllreduceAlgorithm algorithm = AllreduceAlgorithm::kRing;
+  std::size_t begin = 0;
+  std::size_t end = std::numeric_limits<std::size_t>::max();
+};
+
+// "recursive_doubling:0-8K;ring:1M-max": rules, the first that matches counts. Units K, M, G are
+// powers of 1024; "max" is no limit; a name alone is all sizes; nothing is no rule. An error names
+// the part that is wrong.
+Result<std::vector<AllreduceRule>> ParseAllreduceRules(std::string_view text);
+
+struct SelectInput {
+  std::size_t bytes = 0;
+  int ranks = 1;
+  int hosts = 1;
+  int ranks_per_host = 1;      // 0: not the same on all
+  bool deterministic = false;  // results must not depend on how tensors were merged
+  bool hierarchical = false;   // asked for (HOROVOD_HIERARCHICAL_ALLREDUCE)
+  bool torus = false;          // asked for (HOROVOD_TORUS_ALLREDUCE)
+  std::span<const AllreduceRule> overrides = {};  // borrowed
+};
+
+AllreduceAlgorithm SelectAllreduce(const SelectInput& input);
+
+// What it would cost, by the formulas of the algorithms. Uneven hosts count as the average.
+Cost CostOfAllreduce(AllreduceAlgorithm algorithm, const SelectInput& input);
+
+}  // namespace horovodx::collectives

@@ -1,0 +1,34 @@
+#include "horovodx/transport/process/mesh.h"
+
+#include <utility>
+
+namespace horovodx::transport::process {
+
+ProcessMesh::ProcessMesh(std::uint32_t channel, std::vector<int> members, int me,
+                         const topology::HostMap& hosts, std::unique_ptr<shm::Channel> local,
+                         tcp::LinkFactory& factory)
+    : Mesh(me, hosts.Subset(members), factory.io().bell(), &factory.io()),
+      channel_(channel),
+      members_(std::move(members)),
+      local_(std::move(local)),
+      factory_(factory),
+      out_(members_.size()),
+      in_(members_.size()) {}
+
+bool ProcessMesh::Shares(int member) const {
+  return local_ != nullptr && hosts().host_of(member) == hosts().host_of(rank());
+}
+
+OutLink& ProcessMesh::Out(int member) {
+  if (Shares(member)) return local_->Out(hosts().local_rank(member));
+  if (out_[member] == nullptr) out_[member] = factory_.MakeOut(channel_, members_[member]);
+  return *out_[member];
+}
+
+InLink& ProcessMesh::In(int member) {
+  if (Shares(member)) return local_->In(hosts().local_rank(member));
+  if (in_[member] == nullptr) in_[member] = factory_.MakeIn(channel_, members_[member]);
+  return *in_[member];
+}
+
+}  // namespace horovodx::transport::process

@@ -1,0 +1,34 @@
+// What a rank must know to join the processes of its job.
+#pragma once
+
+#include <string>
+
+#include "horovodx/base/clock.h"
+#include "horovodx/transport/shm/layout.h"
+#include "horovodx/transport/shm/share.h"
+
+namespace horovodx::transport::process {
+
+struct Options {
+  int rank = 0;
+  int size = 1;
+  // Ranks with the same name are on the same host: they share memory, and have local ranks.
+  std::string hostname;
+  // Where to listen: an address of this machine, or a network interface. With neither, 127.0.0.1
+  // for a job on one host, else an address that other hosts are likely to reach.
+  std::string address;
+  std::string interface;
+
+  std::string secret;  // random bytes that all ranks of the job know, and nobody else
+  std::string job_id;
+  int generation = 0;  // which incarnation of the job: they do not hear each other
+
+  Duration heartbeat_limit = std::chrono::seconds(10);
+  Duration connect_limit = std::chrono::seconds(30);  // for links made while the job runs
+  int streams = 2;                                    // sockets of a link between hosts
+  bool force_tcp = false;  // no shared memory; if any rank says so, it holds for all
+  shm::ShareOptions share;
+  shm::ChannelSizes sizes;
+};
+
+}  // namespace horovodx::transport::process

@@ -1,0 +1,86 @@
+#include "horovodx/transport/process/roll_call.h"
+
+#include <algorithm>
+#include <sstream>
+#include <utility>
+
+namespace horovodx::transport::process {
+namespace {
+
+// Words are lines: "<word> <rest of the line>".
+struct Answer {
+  std::string word;
+  std::string rest;
+};
+
+std::string Line(const std::string& word, std::string rest) {
+  std::replace(rest.begin(), rest.end(), '\n', ' ');
+  return word + ' ' + rest;
+}
+
+std::string Lines(const std::vector<std::string>& words) {
+  std::string lines;
+  for (const auto& word : words) lines += word + '\n';
+  return lines;
+}
+
+Result<std::vector<Answer>> ParseLines(const std::string& text, int size) {
+  std::vector<Answer> answers;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t space = std::min(line.find(' '), line.size());
+    answers.push_back({line.substr(0, space), line.substr(std::min(space + 1, line.size()))});
+  }
+  if (static_cast<int>(answers.size()) == size) return answers;
+  return Status::Precondition("rank 0 called " + std::to_string(answers.size()) +
+                              " ranks where this one knows of " + std::to_string(size) +
+                              ": they were not started as one job");
+}
+
+}  // namespace
+
+std::string NameOf(const topology::HostMap& hosts, int rank) {
+  return "rank " + std::to_string(rank) + " on " + hosts.host_name(hosts.host_of(rank));
+}
+
+Council CouncilOf(rendezvous::Store& store, const std::string& key, const topology::HostMap& hosts,
+                  const std::vector<int>& ranks, int rank) {
+  std::vector<std::string> names;
+  for (int one : ranks) names.push_back(NameOf(hosts, one));
+  const auto me = std::find(ranks.begin(), ranks.end(), rank) - ranks.begin();
+  return Council(store, key, std::move(names), static_cast<int>(me));
+}
+
+Result<Places> CallPlaces(const Options& options, rendezvous::Store& store, const std::string& key,
+                          const Deadline& deadline) {
+  std::vector<std::string> names;  // where they are is not known yet
+  for (int rank = 0; rank < options.size; ++rank) names.push_back("rank " + std::to_string(rank));
+  const Council world(store, key, std::move(names), options.rank);
+  const std::string word = Line(options.force_tcp ? "tcp" : "any", options.hostname);
+  HVDX_ASSIGN_OR_RETURN(const std::string all, world.Agree(word, Lines, deadline));
+  HVDX_ASSIGN_OR_RETURN(const std::vector<Answer> answers, ParseLines(all, options.size));
+  Places places;
+  std::vector<std::string> host_of;
+  for (const Answer& answer : answers) {
+    places.force_tcp |= answer.word == "tcp";
+    host_of.push_back(answer.rest);
+  }
+  places.hosts = topology::HostMap(host_of);
+  return places;
+}
+
+Result<Doors> CallDoors(const Council& world, const Address& mine,
+                        const std::string& why_not_shared, const Deadline& deadline) {
+  const std::string word = Line(mine.ToString(), why_not_shared);
+  HVDX_ASSIGN_OR_RETURN(const std::string all, world.Agree(word, Lines, deadline));
+  HVDX_ASSIGN_OR_RETURN(const std::vector<Answer> answers, ParseLines(all, world.size()));
+  Doors doors;
+  for (const Answer& answer : answers) {
+    HVDX_ASSIGN_OR_RETURN(const Address address, ParseAddress(answer.word));
+    doors.addresses.push_back(address);
+    if (doors.why_not_shared.empty()) doors.why_not_shared = answer.rest;
+  }
+  return doors;
+}
+
+}  // namespace horovodx::transport::process

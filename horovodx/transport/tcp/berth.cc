@@ -1,0 +1,40 @@
+#include "horovodx/transport/tcp/berth.h"
+
+#include <string>
+#include <utility>
+
+namespace horovodx::transport::tcp {
+
+Status Berth::Deposit(std::size_t stream, std::size_t streams, Fd fd) {
+  {
+    MutexLock lock(mutex_);
+    if (there_ == 0 && streams > 0 && streams <= kMostStreams) sockets_.resize(streams);
+    if (ready() || streams != sockets_.size() || stream >= streams || sockets_[stream].valid()) {
+      return Status::Unknown("socket " + std::to_string(stream) + " of " + std::to_string(streams) +
+                             " of a link is not wanted");
+    }
+    sockets_[stream] = std::move(fd);
+    if (++there_ < streams) return Status::Ok();
+    ready_.store(true, std::memory_order_release);
+  }
+  bell_.Ring();
+  return Status::Ok();
+}
+
+void Berth::Fail(Status why) {
+  {
+    MutexLock lock(mutex_);
+    if (ready()) return;
+    failure_ = std::move(why);
+    ready_.store(true, std::memory_order_release);
+  }
+  bell_.Ring();
+}
+
+Result<std::vector<Fd>> Berth::Take() {
+  MutexLock lock(mutex_);
+  HVDX_RETURN_IF_ERROR(failure_);
+  return std::move(sockets_);
+}
+
+}  // namespace horovodx::transport::tcp

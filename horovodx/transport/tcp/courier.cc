@@ -1,0 +1,264 @@
+#include "horovodx/transport/tcp/courier.h"
+
+#include <sys/epoll.h>
+
+#include <sstream>
+#include <utility>
+
+#include "horovodx/base/check.h"
+#include "horovodx/base/log.h"
+#include "horovodx/transport/tcp/control_tree.h"
+
+namespace horovodx::transport::tcp {
+namespace {
+
+constexpr std::uint32_t kHeartbeat = 0;
+constexpr std::uint32_t kMessage = 1;
+
+}  // namespace
+
+Result<std::unique_ptr<Courier>> Courier::Connect(CourierOptions options, IoLoop& io,
+                                                  Acceptor& acceptor, const Deadline& deadline) {
+  const int parent = ParentOf(options.hosts, options.rank);
+  std::unique_ptr<Courier> courier(new Courier(std::move(options), io, acceptor));
+  io.loop().Run([&] { courier->BeginOnIo(parent, deadline); });
+  HVDX_RETURN_IF_ERROR(courier->AwaitNeighbours(deadline));
+  return courier;
+}
+
+Courier::Courier(CourierOptions options, IoLoop& io, Acceptor& acceptor)
+    : options_(std::move(options)), io_(io), acceptor_(acceptor) {
+  const auto add = [this](int rank) {
+    neighbours_.emplace(rank, std::make_unique<Neighbour>(Describe(rank)));
+  };
+  if (const int parent = ParentOf(options_.hosts, options_.rank); parent >= 0) add(parent);
+  for (const int child : ChildrenOf(options_.hosts, options_.rank)) add(child);
+  missing_ = neighbours_.size();
+}
+
+Courier::~Courier() {
+  goodbyes_ = true;
+  io_.loop().Run([this] {
+    if (dial_ != nullptr) dial_->CancelOnLoop();
+    acceptor_.SetCourierOnIo(nullptr);
+    io_.loop().Cancel(tick_);
+    // Unread bytes would make the kernel reset the connection, and what we sent last be lost.
+    for (const auto& [rank, neighbour] : neighbours_) {
+      if (ReadOnIo(rank)) LoseOnIo(rank, "closed by us");
+    }
+  });
+}
+
+std::string Courier::Describe(int rank) const {
+  return "rank " + std::to_string(rank) + " (host " +
+         options_.hosts.host_name(options_.hosts.host_of(rank)) + ", " +
+         options_.addresses[rank].ToString() + ")";
+}
+
+Status Courier::AwaitNeighbours(const Deadline& deadline) {
+  {
+    MutexLock lock(mutex_);
+    while (missing_ > 0 && failure_.ok() && !deadline.Passed()) {
+      changed_.WaitUntil(mutex_, Clock::now() + deadline.Left());
+    }
+    HVDX_RETURN_IF_ERROR(failure_);
+    if (missing_ == 0) return Status::Ok();
+  }
+  std::string names;
+  io_.loop().Run([&] {
+    for (const auto& [rank, neighbour] : neighbours_) {
+      if (!neighbour->greeted) names += (names.empty() ? "" : ", ") + neighbour->name;
+    }
+  });
+  return Status::Unknown("rank " + std::to_string(options_.rank) +
+                         " waited too long for a control connection with " + names);
+}
+
+void Courier::BeginOnIo(int parent, const Deadline& deadline) {
+  acceptor_.SetCourierOnIo(
+      [this](Guest call) { AttachOnIo(call.claims.from, std::move(call.fd)); });
+  tick_ = io_.loop().At(Clock::now() + options_.heartbeat_limit / 4, [this] { TickOnIo(); });
+  if (parent < 0) return;
+  const Claims claims{Purpose::kCourier, options_.rank, parent, 0, 0, 0};
+  dial_ = Dial::Start(io_.loop(), options_.addresses[parent], claims, options_.credentials,
+                      deadline, [this, parent](Result<Fd> fd) {
+                        if (fd.ok()) return AttachOnIo(parent, std::move(*fd));
+                        LoseOnIo(parent, fd.status().message());
+                      });
+}
+
+void Courier::AttachOnIo(int rank, Fd fd) {
+  const auto it = neighbours_.find(rank);
+  if (it == neighbours_.end()) {
+    HVDX_LOG_RANK(kWarning, options_.rank)
+        << "dropped a control connection of rank " << rank << ", which is no neighbour";
+    return;
+  }
+  Neighbour& neighbour = *it->second;
+  MutexLock lock(neighbour.mutex);
+  if (neighbour.lost || neighbour.fd.valid()) {
+    HVDX_LOG_RANK(kWarning, options_.rank)
+        << "dropped a second control connection of " << neighbour.name;
+    return;
+  }
+  const Status added = io_.loop().Add(
+      fd.get(), EPOLLIN, [this, rank](std::uint32_t events) { ServeOnIo(rank, events); });
+  if (!added.ok()) {
+    HVDX_LOG_RANK(kError, options_.rank) << neighbour.name << ": " << added.message();
+    return;
+  }
+  neighbour.heard = Clock::now();
+  neighbour.fd = std::move(fd);
+  neighbour.out.Push(kHeartbeat, {});  // tells the other side that we are there
+  SendSome(rank, neighbour);
+}
+
+void Courier::ServeOnIo(int rank, std::uint32_t events) {
+  Neighbour& neighbour = *neighbours_.at(rank);
+  if ((events & EPOLLOUT) != 0) {
+    MutexLock lock(neighbour.mutex);
+    SendSome(rank, neighbour);
+  }
+  if ((events & ~EPOLLOUT) != 0) ReadOnIo(rank);
+}
+
+// False if there is no connection (any more).
+bool Courier::ReadOnIo(int rank) {
+  Neighbour& neighbour = *neighbours_.at(rank);
+  const int fd = DescriptorOf(neighbour);
+  if (fd < 0) return false;
+  std::vector<Frame> frames;
+  const Result<std::size_t> read = ReadFrames(fd, neighbour.in, &frames);
+  if (!frames.empty()) GreetedOnIo(neighbour);
+  for (Frame& frame : frames) {
+    if (frame.tag == kHeartbeat) continue;
+    if (frame.tag != kMessage) {
+      LoseOnIo(rank, "sent a frame of unknown kind " + std::to_string(frame.tag));
+      return false;
+    }
+    Deliver({rank, std::move(frame.content), Status::Ok()});
+  }
+  if (!read.ok()) {
+    LoseOnIo(rank, read.status().message());
+    return false;
+  }
+  if (read.value() > 0) neighbour.heard = Clock::now();
+  return true;
+}
+
+int Courier::DescriptorOf(Neighbour& neighbour) {
+  MutexLock lock(neighbour.mutex);
+  return neighbour.fd.get();
+}
+
+void Courier::GreetedOnIo(Neighbour& neighbour) {
+  if (neighbour.greeted) return;
+  neighbour.greeted = true;
+  MutexLock lock(mutex_);
+  --missing_;
+  changed_.NotifyAll();
+}
+
+void Courier::TickOnIo() {
+  const TimePoint now = Clock::now();
+  tick_ = io_.loop().At(now + options_.heartbeat_limit / 4, [this] { TickOnIo(); });
+  for (const auto& [rank, neighbour] : neighbours_) {
+    {
+      MutexLock lock(neighbour->mutex);
+      if (!neighbour->fd.valid()) continue;
+      if (neighbour->out.empty()) {  // else something is on its way already
+        neighbour->out.Push(kHeartbeat, {});
+        SendSome(rank, *neighbour);
+      }
+    }
+    if (!neighbour->greeted || now - neighbour->heard < options_.heartbeat_limit) continue;
+    // It may be us who slept: look before judging.
+    if (!ReadOnIo(rank) || now - neighbour->heard < options_.heartbeat_limit) continue;
+    std::ostringstream why;
+    why << "silent for " << ToSeconds(options_.heartbeat_limit) << " s";
+    LoseOnIo(rank, why.str());
+  }
+}
+
+void Courier::LoseOnIo(int rank, const std::string& why) {
+  Neighbour& neighbour = *neighbours_.at(rank);
+  {
+    MutexLock lock(neighbour.mutex);
+    if (std::exchange(neighbour.lost, true)) return;
+    if (neighbour.fd.valid()) io_.loop().Remove(neighbour.fd.get());
+    neighbour.fd.Reset();
+    neighbour.out = FrameQueue();
+    neighbour.drained.NotifyAll();
+  }
+  const Status lost = Status::Unknown(neighbour.name + ": " + why);
+  {
+    MutexLock lock(mutex_);
+    if (failure_.ok()) failure_ = lost;
+    changed_.NotifyAll();
+  }
+  if (!goodbyes_) Deliver({rank, {}, lost});
+}
+
+void Courier::Deliver(Delivery delivery) {
+  {
+    MutexLock lock(mutex_);
+    inbox_.push_back(std::move(delivery));
+    has_mail_.store(true, std::memory_order_release);
+  }
+  io_.bell().Ring();
+}
+
+std::vector<Delivery> Courier::Receive() {
+  MutexLock lock(mutex_);
+  has_mail_.store(false, std::memory_order_release);
+  return std::exchange(inbox_, {});
+}
+
+void Courier::Send(int to, std::vector<std::byte> message) {
+  const auto it = neighbours_.find(to);
+  HVDX_CHECK(it != neighbours_.end());
+  Neighbour& neighbour = *it->second;
+  if (message.size() > kMostMessageBytes) {
+    // It would be the other end that hangs up, with less to say about it.
+    const std::string why = "a message of " + std::to_string(message.size()) + " bytes is too long";
+    return io_.loop().Post([this, to, why] { LoseOnIo(to, why); });
+  }
+  MutexLock lock(neighbour.mutex);
+  if (neighbour.lost) return;
+  neighbour.out.Push(kMessage, std::move(message));
+  if (!neighbour.awaits_room) SendSome(to, neighbour);
+}
+
+void Courier::SendSome(int rank, Neighbour& neighbour) {
+  if (!neighbour.fd.valid()) return;
+  const int fd = neighbour.fd.get();
+  // An error is left to the io thread, which hears of it by the same socket and reads first what
+  // came before.
+  const bool stuck = neighbour.out.SendSome(fd).ok() && !neighbour.out.empty();
+  if (neighbour.out.empty()) neighbour.drained.NotifyAll();
+  if (stuck == neighbour.awaits_room) return;
+  neighbour.awaits_room = stuck;
+  if (io_.loop().OnLoop()) return WatchOnIo(neighbour);
+  io_.loop().Post([this, rank] {
+    Neighbour& now = *neighbours_.at(rank);
+    MutexLock again(now.mutex);
+    if (now.fd.valid()) WatchOnIo(now);
+  });
+}
+
+void Courier::WatchOnIo(Neighbour& neighbour) {
+  io_.loop().Change(neighbour.fd.get(), neighbour.awaits_room ? EPOLLIN | EPOLLOUT : EPOLLIN);
+}
+
+void Courier::Flush(double seconds) {
+  const Deadline deadline = Deadline::After(Seconds(seconds));
+  for (const auto& [rank, neighbour] : neighbours_) {
+    MutexLock lock(neighbour->mutex);
+    while (!neighbour->out.empty() && !neighbour->lost) {
+      if (deadline.Passed()) return;
+      neighbour->drained.WaitUntil(neighbour->mutex, deadline.at());
+    }
+  }
+}
+
+}  // namespace horovodx::transport::tcp

@@ -1,0 +1,96 @@
+#include "horovodx/transport/tcp/dial.h"
+
+#include <sys/epoll.h>
+
+#include <utility>
+
+#include "horovodx/base/check.h"
+
+namespace horovodx::transport::tcp {
+namespace {
+
+constexpr auto kBetweenAttempts = std::chrono::milliseconds(50);
+
+}  // namespace
+
+Dial::Dial(EventLoop& loop, Address to, Claims claims, Credentials credentials, Done done)
+    : loop_(loop),
+      to_(std::move(to)),
+      claims_(claims),
+      credentials_(std::move(credentials)),
+      done_(std::move(done)) {}
+
+std::shared_ptr<Dial> Dial::Start(EventLoop& loop, Address to, Claims claims,
+                                  Credentials credentials, const Deadline& deadline, Done done) {
+  auto dial =
+      std::make_shared<Dial>(loop, std::move(to), claims, std::move(credentials), std::move(done));
+  loop.Post([dial, deadline] {
+    if (!dial->done_) return;  // cancelled before it began
+    dial->deadline_timer_ = dial->loop_.At(deadline.at(), [dial] {
+      dial->FinishOnLoop(
+          Status::Unknown("cannot connect to " + dial->to_.ToString() + ": no answer in time"));
+    });
+    dial->TryOnLoop();
+  });
+  return dial;
+}
+
+void Dial::TryOnLoop() {
+  handshake_.reset();
+  Result<Fd> fd = StartConnect(to_);
+  if (!fd.ok()) return FinishOnLoop(fd.status());
+  fd_ = std::move(*fd);
+  const Status added =
+      loop_.Add(fd_.get(), EPOLLOUT, [self = shared_from_this()](auto) { self->StepOnLoop(); });
+  if (!added.ok()) FinishOnLoop(added);
+}
+
+void Dial::StepOnLoop() {
+  if (!handshake_) {
+    if (const Status connected = FinishConnect(fd_.get(), to_); !connected.ok()) {
+      return FinishOnLoop(connected);
+    }
+    const Result<Nonce> nonce = FreshNonce();
+    if (!nonce.ok()) return FinishOnLoop(nonce.status());
+    handshake_ = Handshake::Connect(claims_, credentials_, nonce.value(), to_.ToString());
+  }
+  StepHandshake(fd_.get(), *handshake_);
+  if (!handshake_->finished()) {
+    return loop_.Change(fd_.get(), (handshake_->wanted() > 0 ? EPOLLIN : 0u) |
+                                       (handshake_->output().empty() ? 0u : EPOLLOUT));
+  }
+  if (handshake_->status().ok()) {
+    loop_.Remove(fd_.get());
+    return FinishOnLoop(std::move(fd_));
+  }
+  if (handshake_->status().code() == StatusCode::kUnknown) return RetryOnLoop();
+  FinishOnLoop(handshake_->status());
+}
+
+void Dial::RetryOnLoop() {
+  HangUpOnLoop();
+  retry_timer_ =
+      loop_.At(Clock::now() + kBetweenAttempts, [self = shared_from_this()] { self->TryOnLoop(); });
+}
+
+void Dial::HangUpOnLoop() {
+  if (fd_.valid()) loop_.Remove(fd_.get());
+  fd_.Reset();
+}
+
+void Dial::FinishOnLoop(Result<Fd> socket) {
+  const Done done = std::exchange(done_, nullptr);
+  CancelOnLoop();
+  if (done) done(std::move(socket));
+}
+
+void Dial::CancelOnLoop() {
+  HVDX_DCHECK(loop_.OnLoop());
+  const auto self = shared_from_this();  // the timers and the handler may be the last to hold it
+  done_ = nullptr;
+  loop_.Cancel(deadline_timer_);
+  loop_.Cancel(retry_timer_);
+  HangUpOnLoop();
+}
+
+}  // namespace horovodx::transport::tcp

@@ -1,0 +1,141 @@
+#include "horovodx/transport/tcp/link.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <cerrno>
+#include <limits>
+#include <utility>
+
+#include "horovodx/base/socket.h"
+#include "horovodx/transport/tcp/stripes.h"
+
+namespace horovodx::transport::tcp {
+namespace {
+
+// Then the other direction gets its turn.
+constexpr std::size_t kMostPerCall = 4 * kStripeBytes;
+
+// Moves pieces until the socket has had enough. `move` is one system call on (fd, pieces): how many
+// bytes, 0 for the end of the stream, -1 with errno.
+template <typename Piece, typename Move>
+Result<std::size_t> MoveSome(LinkState& state, std::span<const Piece> pieces, Move move) {
+  PieceCursor<Piece> cursor(pieces);
+  std::size_t total = 0;
+  while (!cursor.done() && total < kMostPerCall) {
+    const ssize_t moved = move(state.fd(), cursor.Next(state.room()));
+    if (moved > 0) {
+      const auto bytes = static_cast<std::size_t>(moved);
+      const bool short_move = bytes < cursor.offered();
+      state.Moved(bytes);
+      cursor.Advance(bytes);
+      total += bytes;
+      if (short_move) break;  // the socket is full or empty: no need to be told so
+    } else if (moved == 0) {
+      state.Fail("connection closed");
+      break;
+    } else if (errno == EAGAIN) {
+      break;
+    } else if (errno != EINTR) {
+      state.Fail(ErrnoText(errno));
+      break;
+    }
+  }
+  // What was moved before a failure counts; the next call tells of it.
+  if (total == 0 && !state.failure().ok()) return state.failure();
+  return total;
+}
+
+ssize_t Send(int fd, std::span<iovec> pieces) {
+  msghdr message{};
+  message.msg_iov = pieces.data();
+  message.msg_iovlen = pieces.size();
+  return ::sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+ssize_t Receive(int fd, std::span<iovec> pieces) {
+  return ::readv(fd, pieces.data(), static_cast<int>(pieces.size()));
+}
+
+}  // namespace
+
+bool LinkState::Pick(Berth& berth) {
+  if (connected() || !failure_.ok() || !berth.ready()) return false;
+  Result<std::vector<Fd>> sockets = berth.Take();
+  if (sockets.ok()) {
+    sockets_ = std::move(*sockets);
+  } else {
+    Fail(sockets.status().message());
+  }
+  return true;
+}
+
+int LinkState::fd() const {
+  return connected() ? sockets_[StreamOf(moved_, sockets_.size())].get() : -1;
+}
+
+std::size_t LinkState::room() const {
+  return sockets_.size() == 1 ? std::numeric_limits<std::size_t>::max() : RoomAt(moved_);
+}
+
+void LinkState::Fail(const std::string& why) {
+  failure_ = Status::Unknown("tcp: " + me_ + " lost " + peer_ + ": " + why + " after " +
+                             std::to_string(moved_) + " bytes");
+}
+
+bool LinkState::Polls(short events) const {
+  pollfd poll{fd(), events, 0};
+  return ::poll(&poll, 1, 0) > 0;
+}
+
+TcpOutLink::TcpOutLink(LinkState state, std::shared_ptr<Berth> berth, Connect connect)
+    : state_(std::move(state)), berth_(std::move(berth)), connect_(std::move(connect)) {}
+
+TcpOutLink::~TcpOutLink() {
+  if (undo_) undo_();
+}
+
+void TcpOutLink::ConnectOnce() {
+  if (!connect_) return;
+  undo_ = connect_(berth_);
+  connect_ = nullptr;
+}
+
+Result<std::size_t> TcpOutLink::TryWrite(std::span<const ConstBytes> pieces) {
+  if (!state_.connected()) {
+    ConnectOnce();
+    state_.Pick(*berth_);
+  }
+  if (!state_.failure().ok()) return state_.failure();
+  if (!state_.connected()) return std::size_t{0};
+  return MoveSome(state_, pieces, Send);
+}
+
+bool TcpOutLink::Writable() {
+  if (!state_.failure().ok()) return true;
+  if (state_.connected()) return state_.Polls(POLLOUT);
+  ConnectOnce();
+  // Sockets that have just come count: whoever waits must look at fd() again.
+  return state_.Pick(*berth_);
+}
+
+TcpInLink::TcpInLink(LinkState state, std::shared_ptr<Berth> berth, std::function<void()> forget)
+    : state_(std::move(state)), berth_(std::move(berth)), forget_(std::move(forget)) {}
+
+TcpInLink::~TcpInLink() { forget_(); }
+
+Result<std::size_t> TcpInLink::TryRead(std::span<const MutableBytes> pieces) {
+  state_.Pick(*berth_);
+  if (!state_.failure().ok()) return state_.failure();
+  if (!state_.connected()) return std::size_t{0};
+  return MoveSome(state_, pieces, Receive);
+}
+
+bool TcpInLink::Readable() {
+  if (!state_.failure().ok()) return true;
+  if (state_.connected()) return state_.Polls(POLLIN);
+  return state_.Pick(*berth_);  // see Writable
+}
+
+}  // namespace horovodx::transport::tcp

@@ -1,0 +1,127 @@
+#include "horovodx/collectives/select.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "horovodx/collectives/allreduce_ring.h"
+#include "tests/support/in_process_world.h"
+
+namespace horovodx::collectives {
+namespace {
+
+using A = AllreduceAlgorithm;
+
+SelectInput Input(std::size_t bytes, int hosts, int ranks_per_host) {
+  SelectInput input;
+  input.bytes = bytes;
+  input.ranks = hosts * ranks_per_host;
+  input.hosts = hosts;
+  input.ranks_per_host = ranks_per_host;
+  return input;
+}
+
+TEST(SelectTest, NamesFunctionsAndAlgorithmsBelongTogether) {
+  std::set<std::string_view> names;
+  std::set<AllreduceFunction> functions;
+  for (A algorithm : AllAllreduceAlgorithms()) {
+    EXPECT_EQ(AllreduceNamed(NameOf(algorithm)), algorithm);
+    names.insert(NameOf(algorithm));
+    functions.insert(FunctionOf(algorithm));
+  }
+  EXPECT_EQ(names.size(), 10u);
+  EXPECT_EQ(functions.size(), 10u);
+  EXPECT_EQ(AllreduceNamed("Ring"), std::nullopt);
+}
+
+TEST(SelectTest, EveryAlgorithmOfTheTableReduces) {
+  testing_support::InProcessWorld world(topology::HostMap::Grid(2, 2));
+  world.Run([](Team& team) {
+    for (A algorithm : AllAllreduceAlgorithms()) {
+      std::vector<int> x(9, team.rank());
+      ASSERT_TRUE(FunctionOf(algorithm)(team, x, ReduceOp::kSum).ok());
+      EXPECT_EQ(x, std::vector<int>(9, 6)) << NameOf(algorithm);
+    }
+  });
+}
+
+TEST(SelectTest, RulesBySizeAndTopology) {
+  const struct {
+    SelectInput input;
+    A expected;
+  } kTable[] = {
+      {Input(0, 1, 1), A::kRecursiveDoubling},
+      {Input(100, 4, 1), A::kRecursiveDoubling},
+      {Input(8 << 10, 4, 1), A::kRecursiveHalvingDoubling},
+      {Input(512 << 10, 4, 1), A::kRing},
+      {Input(512 << 10, 1, 4), A::kRing},
+      {Input(100, 4, 4), A::kRecursiveDoubling},
+      {Input(100, 8, 4), A::kHierarchical},
+      {Input(64 << 20, 2, 4), A::kHierarchicalSlices},
+  };
+  for (const auto& [input, expected] : kTable) {
+    EXPECT_EQ(NameOf(SelectAllreduce(input)), NameOf(expected))
+        << input.bytes << " bytes, " << input.hosts << " hosts of " << input.ranks_per_host;
+  }
+}
+
+TEST(SelectTest, UnevenHostsCountAsSeveralRanksAHost) {
+  SelectInput input = Input(64 << 20, 2, 1);
+  input.ranks = 5;
+  input.ranks_per_host = 0;
+  EXPECT_EQ(SelectAllreduce(input), A::kHierarchicalSlices);
+}
+
+TEST(SelectTest, FlagsAskForHierarchicalOrTorus) {
+  SelectInput input = Input(100, 2, 4);
+  input.hierarchical = true;
+  EXPECT_EQ(SelectAllreduce(input), A::kHierarchical);
+  input.bytes = 64 << 20;
+  EXPECT_EQ(SelectAllreduce(input), A::kHierarchicalSlices);
+  input.torus = true;
+  EXPECT_EQ(SelectAllreduce(input), A::kTorus);
+  SelectInput one_a_host = Input(64 << 20, 4, 1);
+  one_a_host.hierarchical = true;
+  EXPECT_EQ(SelectAllreduce(one_a_host), A::kRing);
+}
+
+TEST(SelectTest, FirstMatchingOverrideWinsOverRulesAndFlags) {
+  const AllreduceRule rules[] = {{A::kTree, 0, 1000}, {A::kMasterWorker, 500, 2000}};
+  SelectInput input = Input(999, 2, 4);
+  input.torus = true;
+  input.overrides = rules;
+  EXPECT_EQ(SelectAllreduce(input), A::kTree);
+  input.bytes = 1000;
+  EXPECT_EQ(SelectAllreduce(input), A::kMasterWorker);
+  input.bytes = 2000;
+  EXPECT_EQ(SelectAllreduce(input), A::kTorus);
+}
+
+TEST(SelectTest, DeterministicNeverDependsOnWishesAndAlwaysSumsInRankOrder) {
+  const AllreduceRule rules[] = {{A::kTree}};
+  for (std::size_t bytes : {0UL, 100UL, 100'000UL, 100'000'000UL}) {
+    SelectInput input = Input(bytes, 8, 4);
+    input.deterministic = true;
+    input.torus = true;
+    input.overrides = rules;
+    const A chosen = SelectAllreduce(input);
+    EXPECT_TRUE(chosen == A::kAllToAll || chosen == A::kRoundRobin) << bytes;
+  }
+}
+
+TEST(SelectTest, WhatIsChosenForLargeBuffersKeepsInputs) {
+  EXPECT_TRUE(KeepsInputs(SelectAllreduce(Input(64 << 20, 4, 1))));
+  EXPECT_TRUE(KeepsInputs(SelectAllreduce(Input(64 << 20, 4, 4))));
+  EXPECT_FALSE(KeepsInputs(A::kTree));
+}
+
+TEST(SelectTest, CostsComeFromTheAlgorithms) {
+  EXPECT_EQ(CostOfAllreduce(A::kRing, Input(1 << 20, 4, 1)).bytes, CostOfRing(4, 1 << 20).bytes);
+  EXPECT_EQ(CostOfAllreduce(A::kTorus, Input(1200, 1, 12)).steps, 2u * 3u + 2u * 2u);
+  EXPECT_EQ(CostOfAllreduce(A::kHierarchical, Input(100, 4, 8)).steps, 12u);
+}
+
+}  // namespace
+}  // namespace horovodx::collectives

@@ -1,0 +1,285 @@
+#include "horovodx/negotiation/coordinator.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "horovodx/base/log.h"
+#include "tests/horovodx/negotiation/request_maker.h"
+
+namespace horovodx::negotiation {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class CoordinatorTest : public testing::Test {
+ protected:
+  void Make() { coordinator = std::make_unique<Coordinator>(options); }
+  void SetUp() override {
+    options.size = 2;
+    Make();
+  }
+  void Say(int from, UpMessage message) { coordinator->OnMessage(from, message, AtSecond(second)); }
+  void Ask(int from, const std::vector<Request>& requests, std::uint32_t epoch = 0,
+           std::int32_t set = 0) {
+    Say(from, Ready{set, epoch, requests, {}, 0});
+  }
+  void AskBoth(const std::vector<Request>& requests, std::uint32_t epoch = 0) {
+    Ask(0, requests, epoch);
+    Ask(1, requests, epoch);
+  }
+  // The messages of this kind among those sent since the last call.
+  template <typename Message>
+  std::vector<Message> Take() {
+    std::vector<Message> found;
+    for (const Outgoing& record : coordinator->TakeMessages()) {
+      if (const auto* message = std::get_if<Message>(&record.message)) found.push_back(*message);
+    }
+    return found;
+  }
+  std::vector<std::string> NamesRun() {
+    std::vector<std::string> names;
+    for (const Run& run : Take<Run>()) {
+      for (const Bucket& bucket : run.buckets) {
+        for (const Entry& entry : bucket.entries) names.push_back(entry.name);
+      }
+    }
+    return names;
+  }
+  // Three equal steps of a and b; the first name of the fourth starts a plan.
+  StartPlan ReachPlan(std::uint32_t epoch = 0) {
+    std::vector<StartPlan> plans;
+    for (int step = 0; step < 60 && plans.empty(); ++step) {
+      AskBoth({MakeRequest("a"), MakeRequest("b")}, epoch);
+      plans = Take<StartPlan>();
+    }
+    EXPECT_THAT(plans, SizeIs(1));
+    return plans.empty() ? StartPlan{} : plans[0];
+  }
+
+  double second = 0;
+  CoordinatorOptions options;
+  std::unique_ptr<Coordinator> coordinator;
+};
+
+TEST_F(CoordinatorTest, ANameRunsWhenAllHaveAskedForIt) {
+  Ask(0, {MakeRequest("a"), MakeRequest("b")});
+  EXPECT_THAT(NamesRun(), IsEmpty());
+  Ask(1, {MakeRequest("b")});
+  EXPECT_THAT(NamesRun(), ElementsAre("b"));
+  Ask(1, {MakeRequest("a")});
+  EXPECT_THAT(NamesRun(), ElementsAre("a"));
+}
+
+TEST_F(CoordinatorTest, WhatIsReadyTogetherIsFused) {
+  AskBoth({MakeRequest("a"), MakeRequest("b"), MakeRequest("c", Kind::kBroadcast)});
+  const auto runs = Take<Run>();
+  ASSERT_THAT(runs, SizeIs(1));
+  ASSERT_THAT(runs[0].buckets, SizeIs(2));
+  EXPECT_THAT(runs[0].buckets[0].entries, SizeIs(2));
+  EXPECT_THAT(runs[0].cache_ids, SizeIs(3));
+  EXPECT_EQ(runs[0].cache_ids[2], 0u) << "broadcasts are not cached";
+}
+
+TEST_F(CoordinatorTest, AMismatchFailsThatTensorAlone) {
+  Ask(0, {MakeRequest("a"), MakeRequest("b")});
+  Ask(1, {MakeRequest("a", Kind::kAllreduce, {9}), MakeRequest("b")});
+  const auto runs = Take<Run>();
+  ASSERT_THAT(runs, SizeIs(1));
+  EXPECT_EQ(runs[0].buckets[0].kind, Kind::kError);
+  EXPECT_EQ(runs[0].buckets[1].kind, Kind::kAllreduce);
+}
+
+TEST_F(CoordinatorTest, AGroupComesOutWhole) {
+  Request a = MakeRequest("a");
+  Request b = MakeRequest("b");
+  a.group = b.group = "g";
+  a.group_size = b.group_size = 2;
+  AskBoth({a});
+  EXPECT_THAT(NamesRun(), IsEmpty());
+  AskBoth({b});
+  EXPECT_THAT(NamesRun(), ElementsAre("a", "b"));
+}
+
+TEST_F(CoordinatorTest, CachedIdsStandForRequests) {
+  AskBoth({MakeRequest("a")});
+  const std::uint64_t id = Take<Run>().at(0).cache_ids.at(0);
+  Say(0, Ready{0, 0, {}, {id}, 0});
+  Say(1, Ready{0, 0, {}, {id}, 0});
+  const auto runs = Take<Run>();
+  ASSERT_THAT(runs, SizeIs(1));
+  EXPECT_THAT(runs[0].cache_ids, ElementsAre(id));
+}
+
+TEST_F(CoordinatorTest, AChangedRequestInvalidatesTheIdOfAll) {
+  AskBoth({MakeRequest("a")});
+  const std::uint64_t id = Take<Run>().at(0).cache_ids.at(0);
+  Ask(0, {MakeRequest("a", Kind::kAllreduce, {7})});
+  Say(1, Ready{0, 0, {}, {id}, 0});
+  const auto resends = Take<Resend>();
+  ASSERT_THAT(resends, SizeIs(1));
+  EXPECT_THAT(resends[0].ids, ElementsAre(id));
+  Say(1, Ready{0, 0, {MakeRequest("a", Kind::kAllreduce, {7})}, {}, 1});
+  const auto runs = Take<Run>();
+  ASSERT_THAT(runs, SizeIs(1));
+  EXPECT_EQ(runs[0].buckets[0].kind, Kind::kAllreduce);
+  EXPECT_THAT(runs[0].evicted, ElementsAre(id));
+  EXPECT_GT(runs[0].cache_ids[0], id);
+}
+
+TEST_F(CoordinatorTest, IdsNeverGivenAreAskedForInFull) {
+  Say(0, Ready{0, 0, {}, {77, 0}, 0});
+  EXPECT_THAT(Take<Resend>().at(0).ids, ElementsAre(77, 0));
+}
+
+TEST_F(CoordinatorTest, AJoinedRankIsNotWaitedFor) {
+  Ask(1, {MakeRequest("join.noname", Kind::kJoin)});
+  Ask(0, {MakeRequest("a"), MakeRequest("g", Kind::kAllgather)});
+  auto runs = Take<Run>();
+  ASSERT_THAT(runs, SizeIs(1));
+  EXPECT_EQ(runs[0].buckets[0].kind, Kind::kAllreduce);
+  EXPECT_THAT(runs[0].cache_ids, ElementsAre(0, 0));
+  EXPECT_THAT(runs[0].buckets[1].error.message(),
+              HasSubstr("Allgather is not supported with Join"));
+  Ask(0, {MakeRequest("join.noname", Kind::kJoin)});
+  runs = Take<Run>();
+  ASSERT_THAT(runs, SizeIs(1));
+  EXPECT_EQ(runs[0].buckets[0].kind, Kind::kJoin);
+  EXPECT_EQ(runs[0].buckets[0].last_joined, 0);
+  Ask(0, {MakeRequest("a")});
+  EXPECT_THAT(NamesRun(), IsEmpty()) << "all take part again";
+}
+
+TEST_F(CoordinatorTest, AJoinWaitsForWhatItsRankStillOwes) {
+  Say(1, Ready{0, 0, {MakeRequest("join.noname", Kind::kJoin)}, {55}, 0});
+  Ask(0, {MakeRequest("a")});
+  EXPECT_THAT(NamesRun(), IsEmpty()) << "55 may be rank 1's a";
+  Say(1, Ready{0, 0, {MakeRequest("a")}, {}, 1});
+  EXPECT_THAT(NamesRun(), ElementsAre("a"));
+  Ask(0, {MakeRequest("b")});
+  EXPECT_THAT(NamesRun(), ElementsAre("b")) << "now it has joined";
+}
+
+TEST_F(CoordinatorTest, StepsThatRepeatBecomeAPlan) {
+  const StartPlan plan = ReachPlan();
+  EXPECT_EQ(plan.epoch, 1u);
+  ASSERT_THAT(plan.buckets, SizeIs(1));
+  EXPECT_THAT(plan.buckets[0].entries, SizeIs(2));
+  AskBoth({MakeRequest("a")}, 0);
+  EXPECT_THAT(NamesRun(), IsEmpty()) << "said in an epoch that is over";
+}
+
+TEST_F(CoordinatorTest, TheFirstWhoLeavesEndsThePlan) {
+  ReachPlan();
+  Say(1, Leave{0, 1, 4});
+  Say(0, Leave{0, 1, 4});
+  const auto ends = Take<EndPlan>();
+  ASSERT_THAT(ends, SizeIs(1));
+  EXPECT_EQ(ends[0].epoch, 2u);
+  EXPECT_EQ(ends[0].bucket, 4u);
+  AskBoth({MakeRequest("x")}, 2);
+  EXPECT_THAT(NamesRun(), ElementsAre("x"));
+  EXPECT_EQ(ReachPlan(2).epoch, 3u);
+}
+
+TEST_F(CoordinatorTest, LeavingAtDifferentBucketsIsABrokenProtocol) {
+  ReachPlan();
+  Say(1, Leave{0, 1, 4});
+  Say(0, Leave{0, 1, 5});
+  const auto failed = Take<Failed>();
+  ASSERT_THAT(failed, SizeIs(1));
+  EXPECT_EQ(failed[0].rank, 0);
+}
+
+TEST_F(CoordinatorTest, NoPlanWhileSomebodyWaitsForSomethingElse) {
+  Ask(0, {MakeRequest("other")});
+  for (int step = 0; step < 10; ++step) {
+    AskBoth({MakeRequest("a")});
+    EXPECT_THAT(Take<StartPlan>(), IsEmpty());
+  }
+  Ask(1, {MakeRequest("other")});
+  ReachPlan();
+}
+
+TEST_F(CoordinatorTest, WhoIsStuckIsHeardOnce) {
+  ReachPlan();
+  Say(0, Stuck{0, 1, 7});
+  Say(1, Stuck{0, 1, 7});
+  EXPECT_THAT(Take<PleaseLeave>(), SizeIs(1));
+}
+
+TEST_F(CoordinatorTest, ShutdownWaitsForThePlansEndAndCloseForAll) {
+  ReachPlan();
+  Say(1, WantShutdown{});
+  EXPECT_THAT(Take<PleaseLeave>(), SizeIs(1));
+  Say(0, Leave{0, 1, 3});
+  const auto records = coordinator->TakeMessages();
+  ASSERT_THAT(records, SizeIs(2));
+  EXPECT_TRUE(std::holds_alternative<EndPlan>(records[0].message));
+  EXPECT_TRUE(std::holds_alternative<Shutdown>(records[1].message));
+  Ask(0, {MakeRequest("late")}, 2);
+  Say(0, Drained{});
+  EXPECT_THAT(coordinator->TakeMessages(), IsEmpty());
+  Say(1, Drained{});
+  EXPECT_THAT(Take<Close>(), SizeIs(1));
+}
+
+TEST_F(CoordinatorTest, ALostRankIsAnnouncedOnceAndNotWaitedFor) {
+  options.size = 3;
+  Make();
+  Say(2, Lost{1, "killed"});
+  Say(0, Lost{1, "killed"});
+  const auto records = coordinator->TakeMessages();
+  ASSERT_THAT(records, SizeIs(1));
+  EXPECT_THAT(records[0].to, ElementsAre(0, 2));
+  EXPECT_EQ(std::get<Failed>(records[0].message).why, "killed");
+  Say(0, Drained{});
+  Say(2, Lost{0, "gone too"});
+  Say(2, Drained{});
+  EXPECT_THAT(Take<Close>(), SizeIs(1));
+}
+
+TEST_F(CoordinatorTest, SetsComeAndGo) {
+  Say(0, AddSet{{0}});
+  EXPECT_EQ(Take<SetRefused>().at(0).code, kSetsNotDynamic);
+  options.dynamic_sets = true;
+  Make();
+  Say(0, AddSet{{1}});
+  EXPECT_THAT(coordinator->TakeMessages(), IsEmpty());
+  Say(1, AddSet{{1}});
+  EXPECT_EQ(Take<SetAdded>().at(0).set, 1);
+  for (int i = 0; i < 3; ++i) Ask(1, {MakeRequest("a")}, 0, 1);
+  Ask(1, {MakeRequest("a")}, 0, 1);
+  EXPECT_THAT(Take<StartPlan>(), SizeIs(1));
+  Say(0, RemoveSet{1});
+  Say(1, RemoveSet{1});
+  EXPECT_THAT(Take<SetRemoved>(), IsEmpty()) << "its plan must end first";
+  Say(1, Leave{1, 1, 0});
+  EXPECT_EQ(Take<SetRemoved>().at(0).set, 1);
+  Ask(1, {MakeRequest("a")}, 2, 1);
+  EXPECT_THAT(coordinator->TakeMessages(), IsEmpty());
+}
+
+std::string g_log;
+
+TEST_F(CoordinatorTest, AStallIsReportedThenEndsTheJob) {
+  options.stall_shutdown = Seconds(90);
+  Make();
+  EXPECT_EQ(coordinator->next_time(), TimePoint::max());
+  Ask(0, {MakeRequest("a")});
+  EXPECT_EQ(coordinator->next_time(), AtSecond(60));
+  SetLogSink([](LogLevel, const std::string& line) { g_log += line; });
+  coordinator->OnTime(AtSecond(60));
+  EXPECT_THAT(g_log, HasSubstr("Missing ranks:\n1: [a]\n"));
+  EXPECT_THAT(coordinator->TakeMessages(), IsEmpty());
+  EXPECT_EQ(coordinator->next_time(), AtSecond(90));
+  coordinator->OnTime(AtSecond(90));
+  SetLogSink(nullptr);
+  EXPECT_THAT(g_log, HasSubstr("1!: [a]"));
+  EXPECT_EQ(Take<Shutdown>().at(0).why, "stalled ranks: 1");
+}
+
+}  // namespace
+}  // namespace horovodx::negotiation

@@ -29,6 +29,7 @@ class Control {
   // what is for this rank. True if anything moved. An error: a neighbour is gone or talks nonsense.
   Result<bool> Turn(TimePoint now, std::vector<negotiation::DownMessage>& for_me);
   bool HasMail() const { return fabric_.courier().HasMail(); }
+  bool has_unsent() const { return !up_.empty(); }
   TimePoint next_time() const;
 
   // Tells everyone that can be reached that this rank cannot go on, `culprit` being the reason.

@@ -194,10 +194,9 @@ TimePoint Engine::NextTime() const {
 }
 
 bool Engine::WorkLeft() const {
-  if (phase_ != Phase::kRunning) return true;
-  return std::any_of(sets_.begin(), sets_.end(), [](const auto& entry) {
-    return entry.second->has_tensors() || !entry.second->drained();
-  });
+  if (phase_ != Phase::kRunning || control_->has_unsent()) return true;
+  return std::any_of(sets_.begin(), sets_.end(),
+                     [](const auto& entry) { return entry.second->busy(); });
 }
 
 void Engine::DriveUntil(const Operation& operation, const Deadline& deadline) {

@@ -32,6 +32,8 @@ class Control {
   bool has_unsent() const { return !up_.empty(); }
   TimePoint next_time() const;
 
+  // Whether this rank's messages to the coordinator go through `neighbour`.
+  bool LeadsUp(int neighbour) const { return !is_root() && parent() == neighbour; }
   // Tells everyone that can be reached that this rank cannot go on, `culprit` being the reason.
   void SpreadFailure(int culprit, const std::string& why);
 

@@ -93,6 +93,7 @@ class Engine {
   void OnSetRemoved(int set) HVDX_REQUIRES(drive_);
   void AnswerSetCall(int answer, const std::string& why) HVDX_EXCLUDES(commands_mutex_);
   bool DrainForShutdown() HVDX_REQUIRES(drive_);
+  void OnLostWhileEnding(const negotiation::Failed& lost, TimePoint now) HVDX_REQUIRES(drive_);
   bool GiveUpOnShutdown() HVDX_REQUIRES(drive_);
   bool EndFailing() HVDX_REQUIRES(drive_);
   void Fail(int culprit, const std::string& why) HVDX_REQUIRES(drive_);

@@ -74,7 +74,7 @@ void Engine::OnSetAdded(const negotiation::SetAdded& added) {
 
 void Engine::AnswerSetCall(int answer, const std::string& why) {
   {
-    MutexLock lock(commands_mutex_);
+    MutexLock lock(wishes_mutex_);
     set_answer_ = answer;
     set_why_ = why;
     set_answered_ = true;
@@ -146,9 +146,9 @@ bool Engine::EndFailing() {
 
 void Engine::Shutdown() {
   {
-    MutexLock lock(commands_mutex_);
-    want_shutdown_ = true;
-    has_commands_.store(true, std::memory_order_release);
+    MutexLock lock(wishes_mutex_);
+    wishes_.shutdown = true;
+    has_wishes_.store(true, std::memory_order_release);
   }
   WakeEngine();
   MutexLock lock(shutdown_mutex_);

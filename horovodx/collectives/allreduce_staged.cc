@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "horovodx/base/check.h"
+#include "kernels/copy.h"
 #include "kernels/reduce.h"
 #include "kernels/scale.h"
 
@@ -12,11 +12,17 @@ namespace {
 
 using transport::Mark;
 
-std::size_t CountOfPieces(const StagedTensors& tensors) {
-  const auto& pieces = tensors.input.empty() ? tensors.output : tensors.input;
-  std::size_t count = 0;
-  for (const kernels::Piece& piece : pieces) count += piece.count;
-  return count;
+// Through a buffer of this size results go past the cache.
+constexpr std::size_t kBlockBytes = 4096;
+
+bool InPlace(const StagedTensors& tensors) {
+  return !tensors.input.empty() && !tensors.output.empty() &&
+         tensors.input.front().data == tensors.output.front().data;
+}
+
+// Into the second-level cache, to be there when it is packed.
+void Prefetch(const std::byte* from, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; i += 64) __builtin_prefetch(from + i, 0, 2);
 }
 
 }  // namespace
@@ -28,14 +34,20 @@ StagedAllreduce::StagedAllreduce(StagePipe& pipe, const StagedTensors& tensors)
       prescale_(tensors.prescale),
       postscale_(tensors.postscale),
       input_(tensors.input, SizeOf(tensors.type)),
+      own_(input_),
       output_(tensors.output, SizeOf(tensors.type)),
-      count_(CountOfPieces(tensors)),
+      read_own_(tensors.prescale == 1.0 && !tensors.input.empty()),
       first_slot_(pipe.next_slot()) {
+  for (const kernels::Piece& piece : tensors.input.empty() ? tensors.output : tensors.input) {
+    count_ += piece.count;
+    if (piece.data == nullptr) read_own_ = false;
+  }
   const StageOptions& options = pipe.options();
   const std::size_t bytes = count_ * SizeOf(type_);
   segment_count_ = std::min(options.segment_bytes, pipe.slot_bytes()) / SizeOf(type_);
   segments_ = std::max<std::size_t>(1, (count_ + segment_count_ - 1) / segment_count_);
   sliced_ = pipe.stage().size() >= options.slices_from_ranks && bytes >= options.slices_from_bytes;
+  streaming_ = bytes >= options.streaming_from_bytes && !InPlace(tensors);
   const Mark marks = sliced_ ? 2 * segments_ + 2 : segments_;
   base_ = pipe.TakeMarks(marks);
   end_ = base_ + marks;
@@ -84,22 +96,38 @@ bool StagedAllreduce::MayWrite() const {
 }
 
 void StagedAllreduce::Pack() {
+  const int me = pipe_.stage().rank();
   const int slot = pipe_.TakeSlot();
-  std::byte* to = pipe_.slot(pipe_.stage().rank(), slot);
-  for (std::size_t left = CountOf(packed_); left > 0;) {
-    const Stretch stretch = input_.Next(left);
-    const std::size_t bytes = stretch.count * SizeOf(type_);
-    if (stretch.data == nullptr) {
-      std::memset(to, 0, bytes);
-    } else {
-      kernels::Scale(type_, to, stretch.data, stretch.count, prescale_);
-    }
-    to += bytes;
-    left -= stretch.count;
+  const std::size_t count = CountOf(packed_);
+  std::byte* const to = pipe_.slot(me, slot);
+  if (sliced_ && read_own_) {
+    const std::size_t begin = SliceBegin(me, count);
+    const std::size_t end = SliceBegin(me + 1, count);
+    PackRange(to, begin);
+    input_.Skip(end - begin);
+    PackRange(to + end * SizeOf(type_), count - end);
+  } else {
+    PackRange(to, count);
   }
   pipe_.KeepUntil(FreeMark(packed_), slot);
   pipe_.Publish(PackMark(packed_));
   ++packed_;
+}
+
+void StagedAllreduce::PackRange(std::byte* to, std::size_t count) {
+  while (count > 0) {
+    const Stretch from = input_.Next(count);
+    const std::size_t bytes = from.count * SizeOf(type_);
+    if (from.data == nullptr) {
+      std::memset(to, 0, bytes);
+    } else if (prescale_ == 1.0) {
+      kernels::Copy(to, from.data, bytes);
+    } else {
+      kernels::Scale(type_, to, from.data, from.count, prescale_);
+    }
+    to += bytes;
+    count -= from.count;
+  }
 }
 
 // Into my own slot, where nobody but me reads this slice of the segment.
@@ -108,12 +136,10 @@ void StagedAllreduce::SumMySlice() {
   const int slot = SlotOf(summed_);
   const std::size_t count = CountOf(summed_);
   const std::size_t begin = SliceBegin(me, count);
-  const void** inputs = pipe_.inputs();
-  for (int member = 0; member < pipe_.stage().size(); ++member) {
-    inputs[member] = pipe_.slot(member, slot) + begin * SizeOf(type_);
-  }
-  kernels::ReduceMany(type_, op_, pipe_.slot(me, slot) + begin * SizeOf(type_), inputs,
-                      pipe_.stage().size(), SliceBegin(me + 1, count) - begin, postscale_);
+  const std::size_t end = SliceBegin(me + 1, count);
+  if (read_own_) own_.Skip(begin);
+  SumInto(pipe_.slot(me, slot) + begin * SizeOf(type_), slot, begin, end - begin);
+  if (read_own_) own_.Skip(count - end);
   pipe_.Publish(SumMark(summed_));
   ++summed_;
 }
@@ -130,31 +156,66 @@ void StagedAllreduce::Write() {
 }
 
 void StagedAllreduce::WriteSums(int slot, std::size_t count) {
-  const int size = pipe_.stage().size();
-  const void** inputs = pipe_.inputs();
   for (std::size_t done = 0; done < count;) {
-    const Stretch stretch = output_.Next(count - done);
-    if (stretch.data != nullptr) {
-      for (int member = 0; member < size; ++member) {
-        inputs[member] = pipe_.slot(member, slot) + done * SizeOf(type_);
-      }
-      kernels::ReduceMany(type_, op_, stretch.data, inputs, size, stretch.count, postscale_);
+    const Stretch to = output_.Next(count - done);
+    if (to.data == nullptr) {
+      if (read_own_) own_.Skip(to.count);
+    } else if (streaming_) {
+      WritePastCache(to.data, slot, done, to.count);
+    } else {
+      SumInto(to.data, slot, done, to.count);
     }
-    done += stretch.count;
+    done += to.count;
+  }
+}
+
+// While this waits for nothing but the cache, memory can bring what is packed next.
+void StagedAllreduce::WritePastCache(std::byte* to, int slot, std::size_t begin,
+                                     std::size_t count) {
+  alignas(64) std::byte block[kBlockBytes];
+  for (std::size_t done = 0; done < count;) {
+    const std::size_t now = std::min(count - done, kBlockBytes / SizeOf(type_));
+    const std::size_t bytes = now * SizeOf(type_);
+    const std::byte* next = input_.here();
+    if (next != nullptr) Prefetch(next + (begin + done) * SizeOf(type_), bytes);
+    SumInto(block, slot, begin + done, now);
+    kernels::CopyStreaming(to + done * SizeOf(type_), block, bytes);
+    done += now;
   }
 }
 
 void StagedAllreduce::GatherSlices(int slot, std::size_t count) {
+  const auto copy = streaming_ ? kernels::CopyStreaming : kernels::Copy;
   for (int member = 0; member < pipe_.stage().size(); ++member) {
     const std::byte* slice = pipe_.slot(member, slot);
     const std::size_t end = SliceBegin(member + 1, count);
     for (std::size_t done = SliceBegin(member, count); done < end;) {
-      const Stretch stretch = output_.Next(end - done);
-      if (stretch.data != nullptr) {
-        std::memcpy(stretch.data, slice + done * SizeOf(type_), stretch.count * SizeOf(type_));
+      const Stretch to = output_.Next(end - done);
+      if (to.data != nullptr) {
+        copy(to.data, slice + done * SizeOf(type_), to.count * SizeOf(type_));
       }
-      done += stretch.count;
+      done += to.count;
     }
+  }
+}
+
+// Elements [begin, begin + count) of the segment in `slot`. Moves own_ on by `count`.
+void StagedAllreduce::SumInto(std::byte* to, int slot, std::size_t begin, std::size_t count) {
+  const int size = pipe_.stage().size();
+  const void** inputs = pipe_.inputs();
+  for (const std::size_t end = begin + count; begin < end;) {
+    for (int member = 0; member < size; ++member) {
+      inputs[member] = pipe_.slot(member, slot) + begin * SizeOf(type_);
+    }
+    std::size_t now = end - begin;
+    if (read_own_) {
+      const Stretch own = own_.Next(now);
+      inputs[pipe_.stage().rank()] = own.data;
+      now = own.count;
+    }
+    kernels::ReduceMany(type_, op_, to, inputs, size, now, postscale_);
+    to += now * SizeOf(type_);
+    begin += now;
   }
 }
 

@@ -58,10 +58,13 @@ class StagedAllreduce {
   bool MaySum() const;
   bool MayWrite() const;
   void Pack();
+  void PackRange(std::byte* to, std::size_t count);
   void SumMySlice();
   void Write();
   void WriteSums(int slot, std::size_t count);
+  void WritePastCache(std::byte* to, int slot, std::size_t begin, std::size_t count);
   void GatherSlices(int slot, std::size_t count);
+  void SumInto(std::byte* to, int slot, std::size_t begin, std::size_t count);
 
   transport::Mark PackMark(std::size_t segment) const;
   transport::Mark SumMark(std::size_t segment) const;
@@ -75,10 +78,15 @@ class StagedAllreduce {
   const ReduceOp op_;
   const double prescale_;
   const double postscale_;
-  PieceCursor input_;
+  PieceCursor input_;  // at what is packed next
+  PieceCursor own_;    // at what is summed next, if it is read from the input
   PieceCursor output_;
 
-  std::size_t count_;          // elements of the bucket
+  // My contribution is read from the tensors and not from my slot: nearer, and in slices mode my
+  // slice need not be packed at all.
+  bool read_own_;
+  bool streaming_;
+  std::size_t count_ = 0;      // elements of the bucket
   std::size_t segment_count_;  // elements of a segment (the last may have fewer)
   std::size_t segments_;       // at least one
   bool sliced_;

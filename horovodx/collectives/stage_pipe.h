@@ -26,12 +26,15 @@
 
 namespace horovodx::collectives {
 
-// Decides how buckets are cut, so it must be the same on all members of a stage.
+// Measured on two cores with 512 KiB of second-level and 32 MiB of third-level cache.
 struct StageOptions {
-  std::size_t segment_bytes = 64 << 10;
+  // The first three decide how buckets are cut: they must be the same on all members of a stage.
+  std::size_t segment_bytes = 128 << 10;
   // Buckets of at least this many bytes between at least this many ranks are summed by slices.
   int slices_from_ranks = 4;
   std::size_t slices_from_bytes = 64 << 10;
+  // Results of at least this many bytes are written past the cache, unless they are their inputs.
+  std::size_t streaming_from_bytes = 16 << 20;
 };
 
 class StagePipe {

@@ -3,6 +3,9 @@
 // A bucket is a list of pieces seen as one long array of elements. Pack and Unpack move any range
 // [begin, begin + count) of that array, scaling or casting on the way, so a bucket can be streamed
 // in segments that ignore where one tensor ends and the next begins.
+//
+// The range must lie within the pieces; pieces may be empty. Thread: any; no state. Cost: one pass
+// over the range, and a look at each piece before it.
 #pragma once
 
 #include <cstddef>

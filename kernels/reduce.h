@@ -20,8 +20,9 @@ void Reduce(ElementType type, ReduceOp op, void* into, const void* from, std::si
 
 // to[i] = factor * op(inputs[0][i], inputs[1][i], ...), combined in the order of `inputs`, which
 // makes the result independent of who arrived first. Any number of inputs >= 1: 2 to 16 take one
-// pass over memory, more go by steps of 16. `to` may be one of the inputs, and inputs may repeat.
-// `factor` is applied as in scale.h and skipped when it is exactly 1.
+// pass over memory, more go by steps of 16 (and 16-bit floats are rounded after each). `to` may be
+// one of the inputs, and inputs may repeat. `factor` is applied as in scale.h and skipped when it
+// is exactly 1.
 void ReduceMany(ElementType type, ReduceOp op, void* to, const void* const* inputs, int input_count,
                 std::size_t count, double factor = 1.0);
 

@@ -2,7 +2,8 @@
 //
 // float16, bfloat16 and float32 multiply in float32 by the factor converted to float32, float64 in
 // double. Integers multiply in double and truncate toward zero, so the average of integers is
-// trunc(sum * (1/n)). uint16, int16 and bool follow the integer rule (bool: non-zero is true).
+// trunc(sum * (1/n)); what is out of range saturates and NaN becomes 0. uint16 and int16 follow the
+// integer rule; bool is whether the product is non-zero.
 //
 // Thread: any; no state. Cost: one pass. `to` may equal `from`; otherwise they must not overlap.
 #pragma once

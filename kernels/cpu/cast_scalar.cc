@@ -1,10 +1,13 @@
 // The cast kernels for any machine, and the reference for the vector ones.
+#include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <type_traits>
 #include <utility>
 
 #include "kernels/cpu/element.h"
 #include "kernels/cpu/table.h"
+#include "kernels/types.h"
 
 namespace horovodx::kernels::cpu {
 namespace {

@@ -4,15 +4,11 @@
 // made), and F::Load and F::Store between the two. Memory need not be aligned.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
-#include <limits>
-#include <type_traits>
 
 #include "kernels/cpu/half.h"
-#include "kernels/types.h"
 
 namespace horovodx::kernels::cpu {
 

@@ -3,10 +3,13 @@
 // They go by blocks whose running result stays in the first-level cache, input after input, which
 // leaves simple loops that compilers vectorise for the machine's basic instruction set.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <type_traits>
 
 #include "kernels/cpu/element.h"
 #include "kernels/cpu/table.h"
+#include "kernels/types.h"
 
 namespace horovodx::kernels::cpu {
 namespace {

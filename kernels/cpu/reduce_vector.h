@@ -8,6 +8,7 @@
 
 #include "kernels/cpu/table.h"
 #include "kernels/cpu/vector.h"
+#include "kernels/types.h"
 
 namespace horovodx::kernels::cpu {
 

@@ -9,7 +9,7 @@ namespace {
 
 // For so long after a caller has driven, the engine thread stays away from the wheel unless it is
 // asked: blocking calls tend to come one after the other, and each would pay for waking it.
-constexpr auto kStayParked = std::chrono::milliseconds(1);
+constexpr auto kStayParked = std::chrono::microseconds(250);
 
 std::int64_t NowNs() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch())

@@ -30,7 +30,8 @@ class Control {
   Result<bool> Turn(TimePoint now, std::vector<negotiation::DownMessage>& for_me);
   bool HasMail() const { return fabric_.courier().HasMail(); }
   bool has_unsent() const { return !up_.empty(); }
-  TimePoint next_time() const;
+  // Call Turn at or after this time, also if nothing has arrived.
+  TimePoint next_time() const { return next_time_; }
 
   // Whether this rank's messages to the coordinator go through `neighbour`.
   bool LeadsUp(int neighbour) const { return !is_root() && parent() == neighbour; }
@@ -60,6 +61,7 @@ class Control {
   std::optional<negotiation::Coordinator> coordinator_;
   std::vector<std::int32_t> hop_of_;  // [rank]: whom to hand a message for it to, downwards
   std::vector<negotiation::UpRecord> up_;
+  TimePoint next_time_ = TimePoint::max();  // of the coordinator
   std::uint64_t sent_ = 0;
   std::uint64_t received_ = 0;
 };

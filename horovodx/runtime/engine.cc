@@ -199,6 +199,12 @@ bool Engine::WorkLeft() const {
                      [](const auto& entry) { return entry.second->busy(); });
 }
 
+bool Engine::Stirred() const {
+  if (queue_.HasNew() || control_->HasMail()) return true;
+  return std::any_of(sets_.begin(), sets_.end(),
+                     [](const auto& entry) { return entry.second->Stirred(); });
+}
+
 void Engine::DriveUntil(const Operation& operation, const Deadline& deadline) {
   const Bell bell = fabric_->bell();
   TimePoint last_moved = Clock::now();
@@ -210,7 +216,10 @@ void Engine::DriveUntil(const Operation& operation, const Deadline& deadline) {
       last_moved = now;
       continue;
     }
-    if (phase_ == Phase::kStopped || idle_wait_.Pause(now, last_moved)) continue;
+    if (phase_ == Phase::kStopped) continue;
+    if (idle_wait_.Pause(now, last_moved, [&]() HVDX_REQUIRES(drive_) { return Stirred(); })) {
+      continue;
+    }
     Bell::Listener listener(bell);
     if (Turn() || operation.finished.load(std::memory_order_acquire)) {
       last_moved = Clock::now();

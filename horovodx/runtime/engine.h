@@ -109,6 +109,8 @@ class Engine {
   void TuneWaking(int set, SetRunner& runner) HVDX_REQUIRES(drive_);
   TimePoint NextTime() const HVDX_REQUIRES(drive_);
   bool WorkLeft() const HVDX_REQUIRES(drive_);
+  // A turn would find something to do: a few loads, for those who wait awake.
+  bool Stirred() const HVDX_REQUIRES(drive_);
   // Runs callbacks of what has ended, with the lock released meanwhile.
   void RunCallbacks() HVDX_REQUIRES(drive_);
   void DriveUntil(const Operation& operation, const Deadline& deadline) HVDX_REQUIRES(drive_);

@@ -1,0 +1,159 @@
+// What an engine tells about itself: stalls, the timeline, and that it rests when there is nothing
+// to do.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "horovodx/base/log.h"
+#include "horovodx/base/mutex.h"
+#include "horovodx/runtime/engine.h"
+#include "tests/support/engine_world.h"
+
+namespace horovodx::runtime {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing_support::Allreduce;
+using testing_support::EngineWorld;
+using testing_support::SubmitAndWait;
+
+Mutex g_mutex;
+std::string g_log;
+void Collect(LogLevel, const std::string& line) {
+  MutexLock lock(g_mutex);
+  g_log += line;
+}
+std::string Log() {
+  MutexLock lock(g_mutex);
+  return g_log;
+}
+
+class EngineDiagnostics : public testing::Test {
+ protected:
+  void SetUp() override {
+    SetLogSink(Collect);
+    MutexLock lock(g_mutex);
+    g_log.clear();
+  }
+  void TearDown() override { SetLogSink(nullptr); }
+};
+
+TEST_F(EngineDiagnostics, AStallNamesRanksAndTensorsAndEndsWhenTheyCome) {
+  EngineOptions options;
+  options.stall_warning = Seconds(0.1);
+  EngineWorld world(3, options);
+  world.Run([](Engine& engine) {
+    std::vector<float> x(4, 1.0f);
+    if (engine.rank() == 2) {
+      const auto deadline = Deadline::After(Seconds(30));
+      while (Log().find("Missing ranks") == std::string::npos && !deadline.Passed()) {
+        std::this_thread::yield();
+      }
+    }
+    EXPECT_TRUE(SubmitAndWait(engine, Allreduce("late", x)).ok());
+  });
+  EXPECT_THAT(Log(), HasSubstr("One or more tensors were submitted to be reduced, gathered or"));
+  EXPECT_THAT(Log(), HasSubstr("2: [late]"));
+}
+
+TEST_F(EngineDiagnostics, AStallInAPlannedStepIsSeenToo) {
+  EngineOptions options;
+  options.stall_warning = Seconds(0.1);
+  options.patience = Seconds(0.1);
+  EngineWorld world(2, options);
+  world.Run([](Engine& engine) {
+    std::vector<float> x(4, 1.0f);
+    for (int step = 0; step < 20; ++step) {
+      ASSERT_TRUE(SubmitAndWait(engine, Allreduce("planned", x, ReduceOp::kMax)).ok());
+    }
+    EXPECT_GE(engine.Counter("plans_started"), 1);
+    if (engine.rank() == 1) {
+      const auto deadline = Deadline::After(Seconds(30));
+      while (Log().find("1: [planned]") == std::string::npos && !deadline.Passed()) {
+        std::this_thread::yield();
+      }
+    }
+    EXPECT_TRUE(SubmitAndWait(engine, Allreduce("planned", x, ReduceOp::kMax)).ok());
+  });
+  EXPECT_THAT(Log(), HasSubstr("1: [planned]"));
+}
+
+TEST_F(EngineDiagnostics, AStallBeyondTheShutdownTimeEndsTheJob) {
+  EngineOptions options;
+  options.stall_warning = Seconds(0.1);
+  options.stall_shutdown = Seconds(0.3);
+  EngineWorld world(2, options);
+  world.Run([](Engine& engine) {
+    std::vector<float> x(4, 1.0f);
+    if (engine.rank() == 1) {
+      const auto deadline = Deadline::After(Seconds(30));
+      while (!engine.stopped() && !deadline.Passed()) std::this_thread::yield();
+      return;
+    }
+    const Status status = SubmitAndWait(engine, Allreduce("never", x));
+    EXPECT_EQ(status.code(), StatusCode::kUnknown);
+    EXPECT_THAT(status.message(), HasSubstr("Horovod has been shut down"));
+    EXPECT_THAT(status.message(), HasSubstr("stalled ranks: 1"));
+  });
+  EXPECT_THAT(Log(), HasSubstr("1!: [never]"));
+}
+
+TEST_F(EngineDiagnostics, TheTimelineShowsNegotiationAndOperation) {
+  const std::string path = testing::TempDir() + "engine_timeline.json";
+  EngineOptions options;
+  options.timeline_enabled = options.timeline = true;
+  EngineWorld world(2, options);
+  world.Run([&](Engine& engine) {
+    if (engine.rank() == 0) {
+      ASSERT_TRUE(engine.timeline().Start(path, false));
+    }
+    std::vector<float> x(6, 1.0f);
+    for (int step = 0; step < 3; ++step) {
+      EXPECT_TRUE(SubmitAndWait(engine, Allreduce("seen", x)).ok());
+    }
+  });
+  std::ifstream file(path);
+  std::stringstream text;
+  text << file.rdbuf();
+  for (const char* part : {"\"seen\"", "NEGOTIATE_ALLREDUCE", "\"ALLREDUCE\"", "float32", "[6]"}) {
+    EXPECT_THAT(text.str(), HasSubstr(part));
+  }
+  EXPECT_THAT(text.str().substr(text.str().find_last_not_of(" \n")), testing::StartsWith("]"));
+  std::remove(path.c_str());
+}
+
+double CpuSeconds() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
+TEST_F(EngineDiagnostics, AnIdleJobUsesNoCpu) {
+  EngineWorld world(3);
+  world.Run([](Engine& engine) {
+    std::vector<float> x(6, 1.0f);
+    for (int step = 0; step < 30; ++step) {  // with a plan in force
+      ASSERT_TRUE(SubmitAndWait(engine, Allreduce("x", x, ReduceOp::kMax)).ok());
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    const double before = CpuSeconds();
+    std::this_thread::sleep_for(std::chrono::seconds(1));
+    // Of three engines together, in a second; what remains is this test's own waking up.
+    EXPECT_LT(CpuSeconds() - before, 0.02);
+  });
+}
+
+}  // namespace
+}  // namespace horovodx::runtime

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "horovodx/base/check.h"
 #include "horovodx/base/log.h"
 
 namespace horovodx {
@@ -47,6 +48,7 @@ Doorman::~Doorman() {
 }
 
 void Doorman::AcceptOnLoop() {
+  HVDX_DCHECK(loop_.OnLoop());
   // A few at a time: others on this loop want their turn too.
   for (int i = 0; i < 16; ++i) {
     Result<Fd> accepted = AcceptFrom(listener_.get());
@@ -64,12 +66,14 @@ void Doorman::AcceptOnLoop() {
 }
 
 void Doorman::PauseOnLoop() {
+  HVDX_DCHECK(loop_.OnLoop());
   loop_.Change(listener_.get(), 0);
   pause_ = loop_.At(Clock::now() + std::chrono::milliseconds(100),
                     [this] { loop_.Change(listener_.get(), EPOLLIN); });
 }
 
 Status Doorman::GreetOnLoop(Fd fd) {
+  HVDX_DCHECK(loop_.OnLoop());
   Result<Address> address = PeerAddressOf(fd.get());
   if (!address.ok()) return Status::Ok();  // gone already
   HVDX_ASSIGN_OR_RETURN(const Nonce nonce, FreshNonce());
@@ -94,6 +98,7 @@ Status Doorman::GreetOnLoop(Fd fd) {
 }
 
 void Doorman::StepOnLoop(Number number) {
+  HVDX_DCHECK(loop_.OnLoop());
   Stranger& stranger = strangers_.at(number);
   StepHandshake(stranger.fd.get(), stranger.handshake);
   if (!stranger.handshake.finished()) {
@@ -109,6 +114,7 @@ void Doorman::StepOnLoop(Number number) {
 }
 
 void Doorman::DropOnLoop(Number number) {
+  HVDX_DCHECK(loop_.OnLoop());
   Stranger& stranger = strangers_.at(number);
   const Status& status = stranger.handshake.status();
   HVDX_LOG(kInfo) << (status.ok() ? "too many connections: dropped " + stranger.address.ToString()

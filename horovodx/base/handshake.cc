@@ -159,6 +159,7 @@ void Handshake::OnChallenge() {
   if (GetLittle<std::uint16_t>(received_.data() + 4) != kHandshakeVersion) {
     return Fail(VersionText(received_.data()));
   }
+  if (GetLittle<std::uint16_t>(received_.data() + 6) != 0) return Fail(kGarbageText);
   std::memcpy(peer_nonce_.data(), received_.data() + 8, peer_nonce_.size());
   received_.clear();
   expected_ = kVerdictBytes;
@@ -233,6 +234,7 @@ void Handshake::OnVerdict() {
   if (GetLittle<std::uint16_t>(verdict + 4) != kHandshakeVersion) {
     return Fail(VersionText(verdict));
   }
+  if (verdict[7] != std::byte{0}) return Fail(kGarbageText);
   switch (static_cast<Refusal>(verdict[6])) {
     case Refusal::kNone:
       break;

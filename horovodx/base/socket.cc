@@ -9,12 +9,14 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <memory>
 #include <set>
 #include <system_error>
+#include <vector>
 
 namespace horovodx {
 namespace {
@@ -26,7 +28,8 @@ struct Endpoint {
   sockaddr* get() { return reinterpret_cast<sockaddr*>(&storage); }
 };
 
-Result<Endpoint> Resolve(const Address& address, bool numeric) {
+// Everything a name stands for, IPv4 first; never empty.
+Result<std::vector<Endpoint>> Resolve(const Address& address, bool numeric) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_NUMERICSERV | (numeric ? AI_NUMERICHOST : 0);
@@ -37,11 +40,17 @@ Result<Endpoint> Resolve(const Address& address, bool numeric) {
     return Status::InvalidArgument("no such address '" + address.host +
                                    "': " + ::gai_strerror(error));
   }
-  Endpoint endpoint;
-  std::memcpy(&endpoint.storage, found->ai_addr, found->ai_addrlen);
-  endpoint.size = found->ai_addrlen;
-  ::freeaddrinfo(found);
-  return endpoint;
+  const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, ::freeaddrinfo);
+  std::vector<Endpoint> endpoints;
+  for (const addrinfo* i = found; i != nullptr; i = i->ai_next) {
+    Endpoint& endpoint = endpoints.emplace_back();
+    std::memcpy(&endpoint.storage, i->ai_addr, i->ai_addrlen);
+    endpoint.size = i->ai_addrlen;
+  }
+  std::stable_partition(endpoints.begin(), endpoints.end(), [](const Endpoint& endpoint) {
+    return endpoint.storage.ss_family == AF_INET;
+  });
+  return endpoints;
 }
 
 Address ToAddress(const Endpoint& endpoint) {
@@ -131,7 +140,8 @@ Result<Fd> ListenOn(const Address& where) {
   if (where.host.empty()) {
     return Status::InvalidArgument("no address to listen on was given (0.0.0.0 means all)");
   }
-  HVDX_ASSIGN_OR_RETURN(const Endpoint endpoint, Resolve(where, false));
+  HVDX_ASSIGN_OR_RETURN(const std::vector<Endpoint> endpoints, Resolve(where, false));
+  const Endpoint& endpoint = endpoints.front();
   HVDX_ASSIGN_OR_RETURN(Fd fd, NewSocket(endpoint.storage.ss_family));
   const int on = 1;
   ::setsockopt(fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
@@ -166,8 +176,8 @@ Result<Fd> AcceptFrom(int listener) {
 }
 
 Result<Fd> StartConnect(const Address& to) {
-  HVDX_ASSIGN_OR_RETURN(const Endpoint endpoint, Resolve(to, true));
-  return StartConnectTo(endpoint, to);
+  HVDX_ASSIGN_OR_RETURN(const std::vector<Endpoint> endpoints, Resolve(to, true));
+  return StartConnectTo(endpoints.front(), to);
 }
 
 Status FinishConnect(int fd, const Address& to) {
@@ -179,13 +189,19 @@ Status FinishConnect(int fd, const Address& to) {
 }
 
 Result<Fd> ConnectTo(const Address& to, const Deadline& deadline) {
-  HVDX_ASSIGN_OR_RETURN(const Endpoint endpoint, Resolve(to, false));
-  HVDX_ASSIGN_OR_RETURN(Fd fd, StartConnectTo(endpoint, to));
-  if (!WaitFor(fd.get(), POLLOUT, deadline)) {
-    return Status::Unknown("cannot connect to " + to.ToString() + ": no answer in time");
+  HVDX_ASSIGN_OR_RETURN(const std::vector<Endpoint> endpoints, Resolve(to, false));
+  Status failure;
+  for (const Endpoint& endpoint : endpoints) {
+    Result<Fd> fd = StartConnectTo(endpoint, to);
+    failure = fd.status();
+    if (!failure.ok()) continue;
+    if (!WaitFor(fd->get(), POLLOUT, deadline)) {
+      return Status::Unknown("cannot connect to " + to.ToString() + ": no answer in time");
+    }
+    failure = FinishConnect(fd->get(), to);
+    if (failure.ok()) return fd;
   }
-  HVDX_RETURN_IF_ERROR(FinishConnect(fd.get(), to));
-  return fd;
+  return failure;
 }
 
 Result<Address> LocalAddressOf(int fd) {

@@ -12,17 +12,14 @@ namespace {
 
 using transport::Mark;
 
-// Through a buffer of this size results go past the cache.
-constexpr std::size_t kBlockBytes = 4096;
-
 bool InPlace(const StagedTensors& tensors) {
   return !tensors.input.empty() && !tensors.output.empty() &&
          tensors.input.front().data == tensors.output.front().data;
 }
 
-// Into the second-level cache, to be there when it is packed.
-void Prefetch(const std::byte* from, std::size_t bytes) {
-  for (std::size_t i = 0; i < bytes; i += 64) __builtin_prefetch(from + i, 0, 2);
+bool BySlices(const StageOptions& options, int ranks, std::size_t bytes) {
+  if (ranks == 2) return bytes >= options.slices_of_two_from_bytes;
+  return ranks > 2 && bytes >= options.slices_from_bytes;
 }
 
 }  // namespace
@@ -46,7 +43,7 @@ StagedAllreduce::StagedAllreduce(StagePipe& pipe, const StagedTensors& tensors)
   const std::size_t bytes = count_ * SizeOf(type_);
   segment_count_ = std::min(options.segment_bytes, pipe.slot_bytes()) / SizeOf(type_);
   segments_ = std::max<std::size_t>(1, (count_ + segment_count_ - 1) / segment_count_);
-  sliced_ = pipe.stage().size() >= options.slices_from_ranks && bytes >= options.slices_from_bytes;
+  sliced_ = BySlices(options, pipe.stage().size(), bytes);
   streaming_ = bytes >= options.streaming_from_bytes && !InPlace(tensors);
   const Mark marks = sliced_ ? 2 * segments_ + 2 : segments_;
   base_ = pipe.TakeMarks(marks);
@@ -100,7 +97,9 @@ void StagedAllreduce::Pack() {
   const int slot = pipe_.TakeSlot();
   const std::size_t count = CountOf(packed_);
   std::byte* const to = pipe_.slot(me, slot);
-  if (sliced_ && read_own_) {
+  if (read_own_ && pipe_.stage().size() == 1) {
+    input_.Skip(count);
+  } else if (read_own_ && sliced_) {
     const std::size_t begin = SliceBegin(me, count);
     const std::size_t end = SliceBegin(me + 1, count);
     PackRange(to, begin);
@@ -160,27 +159,10 @@ void StagedAllreduce::WriteSums(int slot, std::size_t count) {
     const Stretch to = output_.Next(count - done);
     if (to.data == nullptr) {
       if (read_own_) own_.Skip(to.count);
-    } else if (streaming_) {
-      WritePastCache(to.data, slot, done, to.count);
     } else {
       SumInto(to.data, slot, done, to.count);
     }
     done += to.count;
-  }
-}
-
-// While this waits for nothing but the cache, memory can bring what is packed next.
-void StagedAllreduce::WritePastCache(std::byte* to, int slot, std::size_t begin,
-                                     std::size_t count) {
-  alignas(64) std::byte block[kBlockBytes];
-  for (std::size_t done = 0; done < count;) {
-    const std::size_t now = std::min(count - done, kBlockBytes / SizeOf(type_));
-    const std::size_t bytes = now * SizeOf(type_);
-    const std::byte* next = input_.here();
-    if (next != nullptr) Prefetch(next + (begin + done) * SizeOf(type_), bytes);
-    SumInto(block, slot, begin + done, now);
-    kernels::CopyStreaming(to + done * SizeOf(type_), block, bytes);
-    done += now;
   }
 }
 

@@ -62,7 +62,6 @@ class StagedAllreduce {
   void SumMySlice();
   void Write();
   void WriteSums(int slot, std::size_t count);
-  void WritePastCache(std::byte* to, int slot, std::size_t begin, std::size_t count);
   void GatherSlices(int slot, std::size_t count);
   void SumInto(std::byte* to, int slot, std::size_t begin, std::size_t count);
 

@@ -38,9 +38,6 @@ class PieceCursor {
     while (count > 0) count -= Next(count).count;
   }
 
-  // Where the next stretch lies, or null.
-  const std::byte* here() const { return piece_ == end_ ? nullptr : At(offset_); }
-
  private:
   std::byte* At(std::size_t offset) const {
     if (piece_->data == nullptr) return nullptr;

@@ -26,14 +26,15 @@
 
 namespace horovodx::collectives {
 
-// Measured on two cores with 512 KiB of second-level and 32 MiB of third-level cache.
+// The defaults were measured with 512 KiB of second-level cache a core and 32 MiB of third-level.
 struct StageOptions {
-  // The first three decide how buckets are cut: they must be the same on all members of a stage.
+  // These decide how buckets are cut: they must be the same on all members of a stage.
   std::size_t segment_bytes = 128 << 10;
-  // Buckets of at least this many bytes between at least this many ranks are summed by slices.
-  int slices_from_ranks = 4;
+  // From how many bytes on three or more ranks sum by slices, and from how many two do.
   std::size_t slices_from_bytes = 64 << 10;
-  // Results of at least this many bytes are written past the cache, unless they are their inputs.
+  std::size_t slices_of_two_from_bytes = 8 << 20;
+  // Results of at least this many bytes are written past the cache, unless they are their inputs
+  // or each rank reads all.
   std::size_t streaming_from_bytes = 16 << 20;
 };
 

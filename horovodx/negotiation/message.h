@@ -41,7 +41,8 @@ struct Request {
   std::vector<std::int64_t> shape;
   double prescale = 1.0;
   double postscale = 1.0;
-  // Tensors of one group become ready together. Empty: no group.
+  // Tensors of one group become ready together. Empty: no group. The name is part of the request:
+  // one that changes from step to step keeps the request out of the cache and out of plans.
   std::string group;
   std::uint32_t group_size = 0;
 

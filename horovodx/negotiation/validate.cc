@@ -104,12 +104,12 @@ std::string CheckDevice(const Pair& p) {
          ", but another rank on " + place(p.b) + ".";
 }
 
+// Names of groups are each rank's own business, their sizes are not.
 std::string CheckGroup(const Pair& p) {
-  if (p.a.group == p.b.group && p.a.group_size == p.b.group_size) return "";
+  if (p.a.group_size == p.b.group_size) return "";
   return "Mismatched groups: One rank has the tensor in a group of " +
-         std::to_string(p.a.group_size) + " ('" + p.a.group +
-         "'), but another rank in a group of " + std::to_string(p.b.group_size) + " ('" +
-         p.b.group + "').";
+         std::to_string(p.a.group_size) + ", but another rank in a group of " +
+         std::to_string(p.b.group_size) + ".";
 }
 
 std::string CheckJoin(const Request& first, bool somebody_joined) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "horovodx/base/check.h"
 #include "horovodx/base/little_endian.h"
 #include "horovodx/base/log.h"
 #include "horovodx/rendezvous/store_protocol.h"
@@ -46,6 +47,7 @@ StoreServer::~StoreServer() {
 }
 
 void StoreServer::AdmitOnLoop(Guest guest) {
+  HVDX_DCHECK(loop_->OnLoop());
   const Number number = next_++;
   ProbeWhenIdle(guest.fd.get());
   const int fd = guest.fd.get();
@@ -60,6 +62,7 @@ void StoreServer::AdmitOnLoop(Guest guest) {
 }
 
 void StoreServer::ServeOnLoop(Number number, std::uint32_t events) {
+  HVDX_DCHECK(loop_->OnLoop());
   if ((events & EPOLLOUT) != 0) FlushOnLoop(number);
   const auto it = clients_.find(number);
   if (it == clients_.end()) return;
@@ -77,6 +80,7 @@ void StoreServer::ServeOnLoop(Number number, std::uint32_t events) {
 }
 
 Status StoreServer::HandleOnLoop(Number number, const Frame& request) {
+  HVDX_DCHECK(loop_->OnLoop());
   const Client& client = clients_.at(number);
   if (client.parked || !client.out.empty()) return Malformed("request: before the last answer");
   switch (static_cast<StoreTag>(request.tag)) {
@@ -90,6 +94,7 @@ Status StoreServer::HandleOnLoop(Number number, const Frame& request) {
 }
 
 Status StoreServer::SetOnLoop(Number number, ConstBytes content) {
+  HVDX_DCHECK(loop_->OnLoop());
   if (content.size() < 4) return Malformed("Set");
   const auto key_size = GetLittle<std::uint32_t>(content.data());
   if (key_size > kMostKeyBytes || key_size > content.size() - 4) return Malformed("Set: key size");
@@ -113,6 +118,7 @@ Status StoreServer::SetOnLoop(Number number, ConstBytes content) {
 }
 
 Status StoreServer::GetOnLoop(Number number, ConstBytes content) {
+  HVDX_DCHECK(loop_->OnLoop());
   if (content.size() < 4 || content.size() > 4 + kMostKeyBytes) return Malformed("Get");
   const std::chrono::milliseconds patience(GetLittle<std::uint32_t>(content.data()));
   const std::string key = ToString(content.subspan(4));
@@ -140,6 +146,7 @@ void StoreServer::AnswerOnLoop(Client& client, std::uint32_t tag, const std::str
 }
 
 void StoreServer::FlushOnLoop(Number number) {
+  HVDX_DCHECK(loop_->OnLoop());
   Client& client = clients_.at(number);
   // An error here comes up again when the loop reports the descriptor.
   const Status sent = client.out.SendSome(client.fd.get());
@@ -148,6 +155,7 @@ void StoreServer::FlushOnLoop(Number number) {
 }
 
 void StoreServer::UnparkOnLoop(Client& client) {
+  HVDX_DCHECK(loop_->OnLoop());
   if (!client.parked) return;
   client.parked = false;
   loop_->Cancel(client.timer);
@@ -157,6 +165,7 @@ void StoreServer::UnparkOnLoop(Client& client) {
 }
 
 void StoreServer::DropOnLoop(Number number) {
+  HVDX_DCHECK(loop_->OnLoop());
   Client& client = clients_.at(number);
   UnparkOnLoop(client);
   loop_->Remove(client.fd.get());

@@ -25,10 +25,6 @@ void Control::SendUp(negotiation::UpMessage message) {
   up_.push_back({{fabric_.rank()}, std::move(message)});
 }
 
-TimePoint Control::next_time() const {
-  return coordinator_ ? coordinator_->next_time() : TimePoint::max();
-}
-
 bool Control::Below(int neighbour, int rank) const {
   if (rank == neighbour) return true;
   return is_root() && hosts_.leader_of(rank) == neighbour;
@@ -45,6 +41,8 @@ void Control::Post(int to, std::vector<std::byte> bytes) {
 }
 
 Result<bool> Control::Turn(TimePoint now, std::vector<DownMessage>& for_me) {
+  // Called at every turn of the engine, mostly with nothing to do.
+  if (up_.empty() && now < next_time_ && !HasMail()) return false;
   bool moved = false;
   if (HasMail()) {
     for (const auto& delivery : fabric_.courier().Receive()) {
@@ -70,6 +68,7 @@ Result<bool> Control::Turn(TimePoint now, std::vector<DownMessage>& for_me) {
       moved = true;
       PassDown(out, for_me);
     }
+    next_time_ = coordinator_->next_time();
   }
   return moved;
 }

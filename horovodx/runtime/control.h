@@ -29,8 +29,12 @@ class Control {
   // what is for this rank. True if anything moved. An error: a neighbour is gone or talks nonsense.
   Result<bool> Turn(TimePoint now, std::vector<negotiation::DownMessage>& for_me);
   bool HasMail() const { return fabric_.courier().HasMail(); }
-  TimePoint next_time() const;
+  bool has_unsent() const { return !up_.empty(); }
+  // Call Turn at or after this time, also if nothing has arrived.
+  TimePoint next_time() const { return next_time_; }
 
+  // Whether this rank's messages to the coordinator go through `neighbour`.
+  bool LeadsUp(int neighbour) const { return !is_root() && parent() == neighbour; }
   // Tells everyone that can be reached that this rank cannot go on, `culprit` being the reason.
   void SpreadFailure(int culprit, const std::string& why);
 
@@ -57,6 +61,7 @@ class Control {
   std::optional<negotiation::Coordinator> coordinator_;
   std::vector<std::int32_t> hop_of_;  // [rank]: whom to hand a message for it to, downwards
   std::vector<negotiation::UpRecord> up_;
+  TimePoint next_time_ = TimePoint::max();  // of the coordinator
   std::uint64_t sent_ = 0;
   std::uint64_t received_ = 0;
 };

@@ -43,8 +43,12 @@ bool Engine::Turn() {
   if (phase_ == Phase::kStopped) return false;
   const TimePoint now = Clock::now();
   bool moved = false;
+  // Wishes are taken before submissions and followed after them: a caller that waits has submitted
+  // everything it wants to have under way, and all of that must be in before its wait counts.
+  Wishes wishes;
+  if (has_wishes_.load(std::memory_order_acquire)) wishes = TakeWishes();
   if (queue_.HasNew()) moved |= TakeSubmissions(now);
-  if (has_commands_.load(std::memory_order_acquire)) moved |= TakeCommands();
+  if (!wishes.empty()) moved |= Follow(wishes);
   moved |= TurnControl(now);
   moved |= TurnSets(now);
   if (phase_ == Phase::kDraining) moved |= DrainForShutdown();
@@ -68,7 +72,7 @@ bool Engine::TakeSubmissions(TimePoint now) {
   }
   // All are in before any is waited for: the last one may be what the first one's bucket needs.
   for (const OperationPtr& operation : drained_) {
-    if (operation != nullptr && operation->waited.load(std::memory_order_relaxed)) {
+    if (operation != nullptr && operation->waited_from_start) {
       sets_[operation->what.set]->member().Waited(operation->what.request.name);
     }
   }
@@ -76,24 +80,20 @@ bool Engine::TakeSubmissions(TimePoint now) {
   return true;
 }
 
-bool Engine::TakeCommands() {
-  std::vector<OperationPtr> waited;
-  std::vector<negotiation::UpMessage> messages;
-  bool want_shutdown = false;
-  {
-    MutexLock lock(commands_mutex_);
-    has_commands_.store(false, std::memory_order_relaxed);
-    waited.swap(waited_);
-    messages.swap(set_messages_);
-    want_shutdown = std::exchange(want_shutdown_, false);
-  }
-  for (const OperationPtr& operation : waited) {
+Engine::Wishes Engine::TakeWishes() {
+  MutexLock lock(wishes_mutex_);
+  has_wishes_.store(false, std::memory_order_relaxed);
+  return std::exchange(wishes_, {});
+}
+
+bool Engine::Follow(Wishes& wishes) {
+  for (const OperationPtr& operation : wishes.waited) {
     if (operation->finished.load(std::memory_order_acquire)) continue;
     const auto it = sets_.find(operation->what.set);
     if (it != sets_.end()) it->second->member().Waited(operation->what.request.name);
   }
-  for (auto& message : messages) control_->SendUp(std::move(message));
-  if (want_shutdown && phase_ == Phase::kRunning) {
+  for (auto& message : wishes.set_messages) control_->SendUp(std::move(message));
+  if (wishes.shutdown && phase_ == Phase::kRunning) {
     control_->SendUp(negotiation::WantShutdown{});
     drain_limit_ = Clock::now() + options_.shutdown_limit;
   }
@@ -194,10 +194,15 @@ TimePoint Engine::NextTime() const {
 }
 
 bool Engine::WorkLeft() const {
-  if (phase_ != Phase::kRunning) return true;
-  return std::any_of(sets_.begin(), sets_.end(), [](const auto& entry) {
-    return entry.second->has_tensors() || !entry.second->drained();
-  });
+  if (phase_ != Phase::kRunning || control_->has_unsent()) return true;
+  return std::any_of(sets_.begin(), sets_.end(),
+                     [](const auto& entry) { return entry.second->busy(); });
+}
+
+bool Engine::Stirred() const {
+  if (queue_.HasNew() || control_->HasMail()) return true;
+  return std::any_of(sets_.begin(), sets_.end(),
+                     [](const auto& entry) { return entry.second->Stirred(); });
 }
 
 void Engine::DriveUntil(const Operation& operation, const Deadline& deadline) {
@@ -211,7 +216,10 @@ void Engine::DriveUntil(const Operation& operation, const Deadline& deadline) {
       last_moved = now;
       continue;
     }
-    if (phase_ == Phase::kStopped || idle_wait_.Pause(now, last_moved)) continue;
+    if (phase_ == Phase::kStopped) continue;
+    if (idle_wait_.Pause(now, last_moved, [&]() HVDX_REQUIRES(drive_) { return Stirred(); })) {
+      continue;
+    }
     Bell::Listener listener(bell);
     if (Turn() || operation.finished.load(std::memory_order_acquire)) {
       last_moved = Clock::now();

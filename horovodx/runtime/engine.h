@@ -72,6 +72,13 @@ class Engine {
   std::int64_t Counter(const std::string& name) const;
 
  private:
+  // What callers want besides submissions.
+  struct Wishes {
+    bool shutdown = false;
+    std::vector<OperationPtr> waited;  // somebody blocks on these
+    std::vector<negotiation::UpMessage> set_messages;
+    bool empty() const { return !shutdown && waited.empty() && set_messages.empty(); }
+  };
   enum class Phase { kRunning, kDraining, kDrained, kFailing, kStopped };
   class TimelineObserver;
 
@@ -85,14 +92,16 @@ class Engine {
   void Loop();
   bool Turn() HVDX_REQUIRES(drive_);
   bool TakeSubmissions(TimePoint now) HVDX_REQUIRES(drive_);
-  bool TakeCommands() HVDX_REQUIRES(drive_);
+  Wishes TakeWishes() HVDX_EXCLUDES(wishes_mutex_);
+  bool Follow(Wishes& wishes) HVDX_REQUIRES(drive_);
   bool TurnSets(TimePoint now) HVDX_REQUIRES(drive_);
   bool TurnControl(TimePoint now) HVDX_REQUIRES(drive_);
   void OnDown(const negotiation::DownMessage& message, TimePoint now) HVDX_REQUIRES(drive_);
   void OnSetAdded(const negotiation::SetAdded& added) HVDX_REQUIRES(drive_);
   void OnSetRemoved(int set) HVDX_REQUIRES(drive_);
-  void AnswerSetCall(int answer, const std::string& why) HVDX_EXCLUDES(commands_mutex_);
+  void AnswerSetCall(int answer, const std::string& why) HVDX_EXCLUDES(wishes_mutex_);
   bool DrainForShutdown() HVDX_REQUIRES(drive_);
+  void OnLostWhileEnding(const negotiation::Failed& lost, TimePoint now) HVDX_REQUIRES(drive_);
   bool GiveUpOnShutdown() HVDX_REQUIRES(drive_);
   bool EndFailing() HVDX_REQUIRES(drive_);
   void Fail(int culprit, const std::string& why) HVDX_REQUIRES(drive_);
@@ -100,6 +109,8 @@ class Engine {
   void TuneWaking(int set, SetRunner& runner) HVDX_REQUIRES(drive_);
   TimePoint NextTime() const HVDX_REQUIRES(drive_);
   bool WorkLeft() const HVDX_REQUIRES(drive_);
+  // A turn would find something to do: a few loads, for those who wait awake.
+  bool Stirred() const HVDX_REQUIRES(drive_);
   // Runs callbacks of what has ended, with the lock released meanwhile.
   void RunCallbacks() HVDX_REQUIRES(drive_);
   void DriveUntil(const Operation& operation, const Deadline& deadline) HVDX_REQUIRES(drive_);
@@ -108,7 +119,8 @@ class Engine {
   Status PushOperations(std::span<const OperationPtr> operations, bool quietly);
   void WakeEngine();
   void ParkWhileCallersDrive();
-  void NoteWaited(const OperationPtr& operation);
+  // True the first time.
+  bool NoteWaited(const OperationPtr& operation);
   int CallForSet(negotiation::UpMessage message, std::string& why);
 
   const std::unique_ptr<transport::Fabric> fabric_;
@@ -132,15 +144,12 @@ class Engine {
   std::vector<Completion> completions_ HVDX_GUARDED_BY(drive_);
   std::vector<OperationPtr> callbacks_ HVDX_GUARDED_BY(drive_);
 
-  // What callers leave for the driver besides submissions.
-  Mutex commands_mutex_;
-  std::atomic<bool> has_commands_{false};
-  bool want_shutdown_ HVDX_GUARDED_BY(commands_mutex_) = false;
-  std::vector<OperationPtr> waited_ HVDX_GUARDED_BY(commands_mutex_);
-  std::vector<negotiation::UpMessage> set_messages_ HVDX_GUARDED_BY(commands_mutex_);
-  bool set_answered_ HVDX_GUARDED_BY(commands_mutex_) = false;
-  int set_answer_ HVDX_GUARDED_BY(commands_mutex_) = 0;
-  std::string set_why_ HVDX_GUARDED_BY(commands_mutex_);
+  Mutex wishes_mutex_;
+  std::atomic<bool> has_wishes_{false};
+  Wishes wishes_ HVDX_GUARDED_BY(wishes_mutex_);
+  bool set_answered_ HVDX_GUARDED_BY(wishes_mutex_) = false;
+  int set_answer_ HVDX_GUARDED_BY(wishes_mutex_) = 0;
+  std::string set_why_ HVDX_GUARDED_BY(wishes_mutex_);
   Mutex set_calls_;  // one AddProcessSet or RemoveProcessSet at a time
 
   // Waking.

@@ -9,7 +9,7 @@ namespace {
 
 // For so long after a caller has driven, the engine thread stays away from the wheel unless it is
 // asked: blocking calls tend to come one after the other, and each would pay for waking it.
-constexpr auto kStayParked = std::chrono::milliseconds(1);
+constexpr auto kStayParked = std::chrono::microseconds(250);
 
 std::int64_t NowNs() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch())
@@ -46,6 +46,7 @@ Result<std::vector<OperationPtr>> Engine::SubmitGroup(std::vector<Submission> su
 
 Status Engine::Run(Submission submission) {
   auto operation = std::make_shared<Operation>(std::move(submission));
+  operation->waited_from_start = true;
   operation->waited.store(true, std::memory_order_relaxed);
   HVDX_RETURN_IF_ERROR(PushOperations({&operation, 1}, /*quietly=*/true));
   Wait(operation, Deadline::Never());
@@ -54,27 +55,21 @@ Status Engine::Run(Submission submission) {
 
 bool Engine::Poll(const OperationPtr& operation) {
   if (operation->finished.load(std::memory_order_acquire)) return true;
-  NoteWaited(operation);
+  if (NoteWaited(operation)) WakeEngine();
   return false;
 }
 
-void Engine::NoteWaited(const OperationPtr& operation) {
-  if (operation->waited.exchange(true)) return;
-  {
-    MutexLock lock(commands_mutex_);
-    waited_.push_back(operation);
-    has_commands_.store(true, std::memory_order_release);
-  }
-  WakeEngine();
+bool Engine::NoteWaited(const OperationPtr& operation) {
+  if (operation->waited.exchange(true)) return false;
+  MutexLock lock(wishes_mutex_);
+  wishes_.waited.push_back(operation);
+  has_wishes_.store(true, std::memory_order_release);
+  return true;
 }
 
 bool Engine::Wait(const OperationPtr& operation, const Deadline& deadline) {
   if (operation->finished.load(std::memory_order_acquire)) return true;
-  if (!operation->waited.exchange(true)) {
-    MutexLock lock(commands_mutex_);
-    waited_.push_back(operation);
-    has_commands_.store(true, std::memory_order_release);
-  }
+  NoteWaited(operation);
   while (!operation->finished.load(std::memory_order_acquire)) {
     if (drive_.TryLock()) {
       callers_driving_.fetch_add(1);
@@ -116,16 +111,16 @@ void Engine::ParkWhileCallersDrive() {
 int Engine::CallForSet(negotiation::UpMessage message, std::string& why) {
   MutexLock one_at_a_time(set_calls_);
   {
-    MutexLock lock(commands_mutex_);
-    set_messages_.push_back(std::move(message));
+    MutexLock lock(wishes_mutex_);
+    wishes_.set_messages.push_back(std::move(message));
     set_answered_ = false;
-    has_commands_.store(true, std::memory_order_release);
+    has_wishes_.store(true, std::memory_order_release);
   }
   WakeEngine();
   Bell::Listener listener{Bell(&finished_word_)};
   while (true) {
     {
-      MutexLock lock(commands_mutex_);
+      MutexLock lock(wishes_mutex_);
       if (set_answered_) {
         why = set_why_;
         return set_answer_;

@@ -31,7 +31,10 @@ Status ShutDown(const std::string& why) {
 void Engine::OnDown(const negotiation::DownMessage& message, TimePoint now) {
   using namespace negotiation;
   if (phase_ == Phase::kFailing || phase_ == Phase::kStopped) return;
-  if (const auto* failed = std::get_if<Failed>(&message)) return Fail(failed->rank, failed->why);
+  if (const auto* failed = std::get_if<Failed>(&message)) {
+    if (phase_ == Phase::kRunning) return Fail(failed->rank, failed->why);
+    return OnLostWhileEnding(*failed, now);
+  }
   if (const auto* added = std::get_if<SetAdded>(&message)) return OnSetAdded(*added);
   if (const auto* removed = std::get_if<SetRemoved>(&message)) return OnSetRemoved(removed->set);
   if (const auto* refused = std::get_if<SetRefused>(&message)) {
@@ -41,11 +44,11 @@ void Engine::OnDown(const negotiation::DownMessage& message, TimePoint now) {
     phase_ = Phase::kDraining;
     end_reason_ = ShutDown(shutdown->why);
     queue_.RefuseOnEngine(end_reason_);
-    fabric_->courier().ExpectGoodbyes();
     drain_limit_ = now + options_.shutdown_limit;
     return;
   }
   if (std::holds_alternative<Close>(message)) {
+    fabric_->courier().ExpectGoodbyes();
     phase_ = Phase::kStopped;
     return;
   }
@@ -71,7 +74,7 @@ void Engine::OnSetAdded(const negotiation::SetAdded& added) {
 
 void Engine::AnswerSetCall(int answer, const std::string& why) {
   {
-    MutexLock lock(commands_mutex_);
+    MutexLock lock(wishes_mutex_);
     set_answer_ = answer;
     set_why_ = why;
     set_answered_ = true;
@@ -101,6 +104,13 @@ bool Engine::DrainForShutdown() {
   control_->SendUp(negotiation::Drained{});
   phase_ = Phase::kDrained;
   return true;
+}
+
+void Engine::OnLostWhileEnding(const negotiation::Failed& lost, TimePoint now) {
+  // Nobody waits for it: the coordinator need not, and without the way to it there is no Close.
+  HVDX_LOG_RANK(kInfo, rank()) << "shutdown: " << lost.why;
+  control_->SendUp(negotiation::Lost{lost.rank, lost.why});
+  if (control_->LeadsUp(lost.rank)) drain_limit_ = now;
 }
 
 bool Engine::GiveUpOnShutdown() {
@@ -136,9 +146,9 @@ bool Engine::EndFailing() {
 
 void Engine::Shutdown() {
   {
-    MutexLock lock(commands_mutex_);
-    want_shutdown_ = true;
-    has_commands_.store(true, std::memory_order_release);
+    MutexLock lock(wishes_mutex_);
+    wishes_.shutdown = true;
+    has_wishes_.store(true, std::memory_order_release);
   }
   WakeEngine();
   MutexLock lock(shutdown_mutex_);

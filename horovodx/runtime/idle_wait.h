@@ -21,19 +21,22 @@ class IdleWait {
       : yields_(static_cast<unsigned>(ranks) > std::thread::hardware_concurrency()),
         awake_(std::chrono::microseconds(spin_microseconds.value_or(kDefaultMicroseconds))) {}
 
-  // One pause after looking in vain. `since` is when something last moved. False: time to sleep.
-  bool Pause(TimePoint now, TimePoint since) const {
+  // A pause after looking in vain; ends early when `stirred` says there is something to look at.
+  // `since` is when something last moved. False: time to sleep.
+  template <typename Stirred>
+  bool Pause(TimePoint now, TimePoint since, Stirred stirred) const {
     if (now - since >= awake_) return false;
     if (yields_) {
       ::sched_yield();
-    } else {
-      __builtin_ia32_pause();
+      return true;
     }
+    for (int i = 0; i < kPausesBetweenTurns && !stirred(); ++i) __builtin_ia32_pause();
     return true;
   }
 
  private:
   static constexpr int kDefaultMicroseconds = 100;
+  static constexpr int kPausesBetweenTurns = 64;
   bool yields_;
   Duration awake_;
 };

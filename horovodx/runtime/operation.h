@@ -41,6 +41,7 @@ struct Operation {
   std::unique_ptr<std::byte[]> kept;  // a result nobody gave memory for
   std::atomic<bool> finished{false};
   std::atomic<bool> waited{false};  // somebody blocks on it or polls
+  bool waited_from_start = false;   // the submitter itself; set before it is submitted
 };
 
 // Shared between the caller's handle and the engine; whoever lets go last frees it.

@@ -59,6 +59,10 @@ class SetRunner {
   // Nothing is running, and nothing agreed on is left to run.
   bool drained() const { return !running_ && member_.idle(); }
   bool has_tensors() const { return !tensors_.empty(); }
+  // Whom the running bucket waited for has come.
+  bool Stirred() const { return staged_ && staged_->waiting_for() < 0; }
+  // Somebody must drive on.
+  bool busy() const { return running_ || !tensors_.empty() || !team_; }
   // When a running bucket that makes no progress is an error; TimePoint::max() if nothing can be.
   TimePoint time_limit() const {
     return staged_ && !planned_ ? last_progress_ + options_.time_limit : TimePoint::max();

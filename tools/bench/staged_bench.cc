@@ -1,7 +1,7 @@
 // staged_bench: how long an allreduce between processes of this host takes, size by size.
 //
-//   staged_bench --ranks 2 [--in-place] [--min 4] [--max 268435456] [--segment BYTES]
-//                [--slices-from RANKS] [--spin N] [--yield N]
+//   staged_bench --ranks 2 [--in-place] [--pin] [--min BYTES] [--max BYTES] [--spin N] [--yield N]
+//                [--segment BYTES] [--slices-from BYTES] [--streaming-from BYTES]
 //
 // Forks the ranks over one anonymous shared mapping; every rank fills its input anew before each
 // turn and checks the result after it. Prints the median and the least of the slowest rank's times.
@@ -216,7 +216,8 @@ Options Parse(int argc, char** argv) {
     else if (is("--streaming-from"))
       options.stage.streaming_from_bytes = static_cast<std::size_t>(number());
     else if (is("--slices-from"))
-      options.stage.slices_from_ranks = static_cast<int>(number());
+      options.stage.slices_from_bytes = options.stage.slices_of_two_from_bytes =
+          static_cast<std::size_t>(number());
     else {
       std::fprintf(stderr, "staged_bench: unknown option %s\n", argv[i]);
       std::exit(2);

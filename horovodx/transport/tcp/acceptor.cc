@@ -45,6 +45,7 @@ void Acceptor::Forget(std::uint32_t channel, int from) {
 }
 
 void Acceptor::WelcomeOnIo(Guest guest) {
+  HVDX_DCHECK(io_.loop().OnLoop());
   if (guest.claims.purpose == Purpose::kCourier) {
     if (take_call_) return take_call_(std::move(guest));
     waiting_.push_back(std::move(guest));

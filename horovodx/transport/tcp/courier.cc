@@ -75,6 +75,7 @@ Status Courier::AwaitNeighbours(const Deadline& deadline) {
 }
 
 void Courier::BeginOnIo(int parent, const Deadline& deadline) {
+  HVDX_DCHECK(io_.loop().OnLoop());
   acceptor_.SetCourierOnIo(
       [this](Guest call) { AttachOnIo(call.claims.from, std::move(call.fd)); });
   tick_ = io_.loop().At(Clock::now() + options_.heartbeat_limit / 4, [this] { TickOnIo(); });
@@ -88,6 +89,7 @@ void Courier::BeginOnIo(int parent, const Deadline& deadline) {
 }
 
 void Courier::AttachOnIo(int rank, Fd fd) {
+  HVDX_DCHECK(io_.loop().OnLoop());
   const auto it = neighbours_.find(rank);
   if (it == neighbours_.end()) {
     HVDX_LOG_RANK(kWarning, options_.rank)
@@ -114,6 +116,7 @@ void Courier::AttachOnIo(int rank, Fd fd) {
 }
 
 void Courier::ServeOnIo(int rank, std::uint32_t events) {
+  HVDX_DCHECK(io_.loop().OnLoop());
   Neighbour& neighbour = *neighbours_.at(rank);
   if ((events & EPOLLOUT) != 0) {
     MutexLock lock(neighbour.mutex);
@@ -124,6 +127,7 @@ void Courier::ServeOnIo(int rank, std::uint32_t events) {
 
 // False if there is no connection (any more).
 bool Courier::ReadOnIo(int rank) {
+  HVDX_DCHECK(io_.loop().OnLoop());
   Neighbour& neighbour = *neighbours_.at(rank);
   const int fd = DescriptorOf(neighbour);
   if (fd < 0) return false;
@@ -152,6 +156,7 @@ int Courier::DescriptorOf(Neighbour& neighbour) {
 }
 
 void Courier::GreetedOnIo(Neighbour& neighbour) {
+  HVDX_DCHECK(io_.loop().OnLoop());
   if (neighbour.greeted) return;
   neighbour.greeted = true;
   MutexLock lock(mutex_);
@@ -160,6 +165,7 @@ void Courier::GreetedOnIo(Neighbour& neighbour) {
 }
 
 void Courier::TickOnIo() {
+  HVDX_DCHECK(io_.loop().OnLoop());
   const TimePoint now = Clock::now();
   tick_ = io_.loop().At(now + options_.heartbeat_limit / 4, [this] { TickOnIo(); });
   for (const auto& [rank, neighbour] : neighbours_) {
@@ -181,6 +187,7 @@ void Courier::TickOnIo() {
 }
 
 void Courier::LoseOnIo(int rank, const std::string& why) {
+  HVDX_DCHECK(io_.loop().OnLoop());
   Neighbour& neighbour = *neighbours_.at(rank);
   {
     MutexLock lock(neighbour.mutex);
@@ -247,6 +254,7 @@ void Courier::SendSome(int rank, Neighbour& neighbour) {
 }
 
 void Courier::WatchOnIo(Neighbour& neighbour) {
+  HVDX_DCHECK(io_.loop().OnLoop());
   io_.loop().Change(neighbour.fd.get(), neighbour.awaits_room ? EPOLLIN | EPOLLOUT : EPOLLIN);
 }
 

@@ -36,6 +36,7 @@ std::shared_ptr<Dial> Dial::Start(EventLoop& loop, Address to, Claims claims,
 }
 
 void Dial::TryOnLoop() {
+  HVDX_DCHECK(loop_.OnLoop());
   handshake_.reset();
   Result<Fd> fd = StartConnect(to_);
   if (!fd.ok()) return FinishOnLoop(fd.status());
@@ -46,6 +47,7 @@ void Dial::TryOnLoop() {
 }
 
 void Dial::StepOnLoop() {
+  HVDX_DCHECK(loop_.OnLoop());
   if (!handshake_) {
     if (const Status connected = FinishConnect(fd_.get(), to_); !connected.ok()) {
       return FinishOnLoop(connected);
@@ -68,17 +70,20 @@ void Dial::StepOnLoop() {
 }
 
 void Dial::RetryOnLoop() {
+  HVDX_DCHECK(loop_.OnLoop());
   HangUpOnLoop();
   retry_timer_ =
       loop_.At(Clock::now() + kBetweenAttempts, [self = shared_from_this()] { self->TryOnLoop(); });
 }
 
 void Dial::HangUpOnLoop() {
+  HVDX_DCHECK(loop_.OnLoop());
   if (fd_.valid()) loop_.Remove(fd_.get());
   fd_.Reset();
 }
 
 void Dial::FinishOnLoop(Result<Fd> socket) {
+  HVDX_DCHECK(loop_.OnLoop());
   const Done done = std::exchange(done_, nullptr);
   CancelOnLoop();
   if (done) done(std::move(socket));

@@ -105,15 +105,22 @@ TEST(HandshakeTest, CallerFindsOutACalleeWithoutTheSecret) {
   EXPECT_THAT(caller.status().message(), HasSubstr("it does not know this job's secret"));
 }
 
-TEST(HandshakeTest, NoBitOfAHelloCanBeChanged) {
-  for (std::size_t bit = 0; bit < 8 * Handshake::kHelloBytes; ++bit) {
-    Handshake caller = Caller(), callee = Callee();
-    caller.Feed(Take(callee));
-    std::vector<std::byte> hello = Take(caller);
-    hello[bit / 8] ^= static_cast<std::byte>(1u << bit % 8);
-    callee.Feed(hello);
-    ASSERT_TRUE(callee.settled());
-    ASSERT_FALSE(callee.status().ok()) << "bit " << bit;
+TEST(HandshakeTest, NoBitOfAnyMessageCanBeChanged) {
+  constexpr std::size_t kSizes[] = {Handshake::kChallengeBytes, Handshake::kHelloBytes,
+                                    Handshake::kVerdictBytes};
+  for (int message = 0; message < 3; ++message) {
+    for (std::size_t bit = 0; bit < 8 * kSizes[message]; ++bit) {
+      Handshake caller = Caller(), callee = Callee();
+      for (int turn = 0; turn < 3; ++turn) {
+        std::vector<std::byte> bytes = Take(turn == 1 ? caller : callee);
+        if (turn == message) bytes[bit / 8] ^= static_cast<std::byte>(1u << bit % 8);
+        Handshake& reader = turn == 1 ? callee : caller;
+        if (!reader.settled())
+          reader.Feed(ConstBytes(bytes).first(std::min(bytes.size(), reader.wanted())));
+      }
+      ASSERT_FALSE(caller.settled() && caller.status().ok())
+          << "bit " << bit << " of message " << message;
+    }
   }
 }
 

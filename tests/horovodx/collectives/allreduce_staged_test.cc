@@ -19,8 +19,13 @@ namespace {
 using testing_support::InProcessWorld;
 
 constexpr ReduceOp kOps[] = {ReduceOp::kSum, ReduceOp::kMin, ReduceOp::kMax, ReduceOp::kProduct};
-const StageOptions kEachReadsAll{.segment_bytes = 4096, .slices_from_ranks = 99};
-const StageOptions kBySlices{.segment_bytes = 4096, .slices_from_ranks = 2, .slices_from_bytes = 0};
+constexpr std::size_t kNever = static_cast<std::size_t>(-1);
+const StageOptions kEachReadsAll{
+    .segment_bytes = 4096, .slices_from_bytes = kNever, .slices_of_two_from_bytes = kNever};
+const StageOptions kBySlices{.segment_bytes = 4096,
+                             .slices_from_bytes = 0,
+                             .slices_of_two_from_bytes = 0,
+                             .streaming_from_bytes = 8192};
 
 bool IsInteger(ElementType type) {
   return type != ElementType::kFloat16 && type != ElementType::kBfloat16 &&
@@ -194,7 +199,8 @@ TEST_P(AllreduceStagedByRanksTest, HundredsOfBucketsOfRandomSizeBackToBack) {
     if (random() % 2 == 0) shapes.back().most_per_piece = 1 + random() % 2000;
   }
   StageOptions mixed = kBySlices;
-  mixed.slices_from_bytes = 2000;  // some by slices, some not, in turn
+  mixed.slices_from_bytes = mixed.slices_of_two_from_bytes =
+      2000;  // some by slices, some not, in turn
   ExpectRight(GetParam(), mixed, shapes);
   ExpectRight(GetParam(), StageOptions{}, shapes);
 }

@@ -24,6 +24,17 @@ TEST(PieceCursorTest, StretchesEndWhereThePieceOrTheWishEnds) {
   EXPECT_EQ(stretch.count, 3u);
 }
 
+TEST(PieceCursorTest, SkipLeavesOutAcrossPieces) {
+  std::int32_t a[5];
+  std::int32_t b[3];
+  const std::vector<kernels::Piece> pieces{{a, 5}, {b, 3}};
+  PieceCursor cursor(pieces, sizeof(std::int32_t));
+  cursor.Skip(6);
+  const Stretch stretch = cursor.Next(10);
+  EXPECT_EQ(stretch.data, reinterpret_cast<std::byte*>(b + 1));
+  EXPECT_EQ(stretch.count, 2u);
+}
+
 TEST(PieceCursorTest, PiecesWithoutMemoryAndTheEndGiveNull) {
   std::int8_t a[1];
   const std::vector<kernels::Piece> pieces{{nullptr, 10}, {a, 1}};

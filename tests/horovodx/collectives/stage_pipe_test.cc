@@ -54,10 +54,10 @@ void AdvanceUntilBlocked(StagedAllreduce& operation) {
 struct Case {
   int ranks;
   std::size_t count;
-  int slices_from_ranks;
+  bool sliced;
 };
-const Case kCases[] = {{2, 1, 99},     {2, 100'000, 99}, {3, 20, 2},
-                       {3, 50'000, 2}, {5, 30'000, 99},  {5, 100'000, 2}};
+const Case kCases[] = {{2, 1, false},     {2, 100'000, false}, {2, 100'000, true}, {3, 20, true},
+                       {3, 50'000, true}, {5, 30'000, false},  {5, 100'000, true}};
 
 // Any operation after the event under test: several, so that every slot is used again.
 void ExpectRightSums(StagePipe& pipe, transport::Mesh& mesh, std::size_t count) {
@@ -73,9 +73,9 @@ void ExpectRightSums(StagePipe& pipe, transport::Mesh& mesh, std::size_t count) 
 constexpr std::size_t kSegmentBytes = 16 << 10;
 
 StageOptions OptionsOf(const Case& c) {
-  return {.segment_bytes = kSegmentBytes,
-          .slices_from_ranks = c.slices_from_ranks,
-          .slices_from_bytes = 0};
+  const std::size_t from = c.sliced ? 0 : static_cast<std::size_t>(-1);
+  return {
+      .segment_bytes = kSegmentBytes, .slices_from_bytes = from, .slices_of_two_from_bytes = from};
 }
 
 TEST(StagePipeTest, OperationThatOneRankNeverStartedLeavesInputsIntactWhenGivenUp) {
@@ -107,9 +107,8 @@ TEST(StagePipeTest, OperationThatOneRankNeverStartedLeavesInputsIntactWhenGivenU
 
 // All moves of an operation but the last one, which reads the others' slots.
 void AdvanceToLastMove(StagedAllreduce& operation, const Case& c, Bell bell) {
-  const bool sliced = c.ranks >= c.slices_from_ranks;
   const std::size_t segments = (c.count * sizeof(float) + kSegmentBytes - 1) / kSegmentBytes;
-  std::size_t left = segments * (sliced ? 3 : 2) - 1;
+  std::size_t left = segments * (c.sliced ? 3 : 2) - 1;
   Bell::Listener listener(bell);
   const Deadline deadline = Deadline::After(Seconds(30));
   while (left > 0) {

@@ -41,7 +41,7 @@ class CoordinatorTest : public testing::Test {
   }
   std::vector<std::string> NamesRun() {
     std::vector<std::string> names;
-    for (const Run& run : Take<Run>()) {
+    for (const negotiation::Run& run : Take<negotiation::Run>()) {
       for (const Bucket& bucket : run.buckets) {
         for (const Entry& entry : bucket.entries) names.push_back(entry.name);
       }
@@ -75,7 +75,7 @@ TEST_F(CoordinatorTest, ANameRunsWhenAllHaveAskedForIt) {
 
 TEST_F(CoordinatorTest, WhatIsReadyTogetherIsFused) {
   AskBoth({MakeRequest("a"), MakeRequest("b"), MakeRequest("c", Kind::kBroadcast)});
-  const auto runs = Take<Run>();
+  const auto runs = Take<negotiation::Run>();
   ASSERT_THAT(runs, SizeIs(1));
   ASSERT_THAT(runs[0].buckets, SizeIs(2));
   EXPECT_THAT(runs[0].buckets[0].entries, SizeIs(2));
@@ -86,7 +86,7 @@ TEST_F(CoordinatorTest, WhatIsReadyTogetherIsFused) {
 TEST_F(CoordinatorTest, AMismatchFailsThatTensorAlone) {
   Ask(0, {MakeRequest("a"), MakeRequest("b")});
   Ask(1, {MakeRequest("a", Kind::kAllreduce, {9}), MakeRequest("b")});
-  const auto runs = Take<Run>();
+  const auto runs = Take<negotiation::Run>();
   ASSERT_THAT(runs, SizeIs(1));
   EXPECT_EQ(runs[0].buckets[0].kind, Kind::kError);
   EXPECT_EQ(runs[0].buckets[1].kind, Kind::kAllreduce);
@@ -105,24 +105,24 @@ TEST_F(CoordinatorTest, AGroupComesOutWhole) {
 
 TEST_F(CoordinatorTest, CachedIdsStandForRequests) {
   AskBoth({MakeRequest("a")});
-  const std::uint64_t id = Take<Run>().at(0).cache_ids.at(0);
+  const std::uint64_t id = Take<negotiation::Run>().at(0).cache_ids.at(0);
   Say(0, Ready{0, 0, {}, {id}, 0});
   Say(1, Ready{0, 0, {}, {id}, 0});
-  const auto runs = Take<Run>();
+  const auto runs = Take<negotiation::Run>();
   ASSERT_THAT(runs, SizeIs(1));
   EXPECT_THAT(runs[0].cache_ids, ElementsAre(id));
 }
 
 TEST_F(CoordinatorTest, AChangedRequestInvalidatesTheIdOfAll) {
   AskBoth({MakeRequest("a")});
-  const std::uint64_t id = Take<Run>().at(0).cache_ids.at(0);
+  const std::uint64_t id = Take<negotiation::Run>().at(0).cache_ids.at(0);
   Ask(0, {MakeRequest("a", Kind::kAllreduce, {7})});
   Say(1, Ready{0, 0, {}, {id}, 0});
   const auto resends = Take<Resend>();
   ASSERT_THAT(resends, SizeIs(1));
   EXPECT_THAT(resends[0].ids, ElementsAre(id));
   Say(1, Ready{0, 0, {MakeRequest("a", Kind::kAllreduce, {7})}, {}, 1});
-  const auto runs = Take<Run>();
+  const auto runs = Take<negotiation::Run>();
   ASSERT_THAT(runs, SizeIs(1));
   EXPECT_EQ(runs[0].buckets[0].kind, Kind::kAllreduce);
   EXPECT_THAT(runs[0].evicted, ElementsAre(id));
@@ -137,14 +137,14 @@ TEST_F(CoordinatorTest, IdsNeverGivenAreAskedForInFull) {
 TEST_F(CoordinatorTest, AJoinedRankIsNotWaitedFor) {
   Ask(1, {MakeRequest("join.noname", Kind::kJoin)});
   Ask(0, {MakeRequest("a"), MakeRequest("g", Kind::kAllgather)});
-  auto runs = Take<Run>();
+  auto runs = Take<negotiation::Run>();
   ASSERT_THAT(runs, SizeIs(1));
   EXPECT_EQ(runs[0].buckets[0].kind, Kind::kAllreduce);
   EXPECT_THAT(runs[0].cache_ids, ElementsAre(0, 0));
   EXPECT_THAT(runs[0].buckets[1].error.message(),
               HasSubstr("Allgather is not supported with Join"));
   Ask(0, {MakeRequest("join.noname", Kind::kJoin)});
-  runs = Take<Run>();
+  runs = Take<negotiation::Run>();
   ASSERT_THAT(runs, SizeIs(1));
   EXPECT_EQ(runs[0].buckets[0].kind, Kind::kJoin);
   EXPECT_EQ(runs[0].buckets[0].last_joined, 0);

@@ -28,7 +28,7 @@ class MemberTest : public testing::Test {
   void RunOnce(const std::vector<std::string>& names) {
     for (const auto& name : names) Submit(name);
     (void)member.TakeMessages();
-    ASSERT_TRUE(Tell(Run{0, {BucketOf(names)}, {}, {}}).ok());
+    ASSERT_TRUE(Tell(negotiation::Run{0, {BucketOf(names)}, {}, {}}).ok());
     ASSERT_TRUE(member.Next());
     member.Finished(AtSecond(second));
   }
@@ -56,7 +56,7 @@ TEST_F(MemberTest, SendsIdsForWhatIsUnchanged) {
   auto sent = member.TakeMessages();
   ASSERT_THAT(sent, SizeIs(1));
   EXPECT_THAT(std::get<Ready>(sent[0]).requests, SizeIs(2));
-  ASSERT_TRUE(Tell(Run{0, {BucketOf({"a"}), BucketOf({"b"})}, {11, 12}, {12}}).ok());
+  ASSERT_TRUE(Tell(negotiation::Run{0, {BucketOf({"a"}), BucketOf({"b"})}, {11, 12}, {12}}).ok());
   for (int i = 0; i < 2; ++i) {
     ASSERT_TRUE(member.Next());
     member.Finished(AtSecond(0));
@@ -76,7 +76,7 @@ TEST_F(MemberTest, SendsIdsForWhatIsUnchanged) {
 TEST_F(MemberTest, AChangedRequestGoesInFull) {
   Submit("a");
   (void)member.TakeMessages();
-  ASSERT_TRUE(Tell(Run{0, {BucketOf({"a"})}, {11}, {}}).ok());
+  ASSERT_TRUE(Tell(negotiation::Run{0, {BucketOf({"a"})}, {11}, {}}).ok());
   ASSERT_TRUE(member.Next());
   member.Finished(AtSecond(0));
   member.Submit(MakeRequest("a", Kind::kAllreduce, {5}), AtSecond(0));
@@ -205,7 +205,7 @@ TEST_F(MemberTest, PatienceEndsAStepThatDoesNotMoveAndDoubles) {
   EXPECT_EQ(member.next_time(), TimePoint::max());
   ASSERT_TRUE(Tell(EndPlan{0, 2, 0}).ok());
   (void)member.TakeMessages();
-  ASSERT_TRUE(Tell(Run{0, {BucketOf({"b"})}, {}, {}}).ok());
+  ASSERT_TRUE(Tell(negotiation::Run{0, {BucketOf({"b"})}, {}, {}}).ok());
   ASSERT_TRUE(member.Next());
   member.Finished(AtSecond(1));
   ASSERT_TRUE(Tell(negotiation::StartPlan{0, 3, {BucketOf({"a"}), BucketOf({"b"})}}).ok());
@@ -258,25 +258,25 @@ TEST_F(MemberTest, AJoinedRankRunsTheOthersTensorsWithZeros) {
   Submit("later");
   const auto sent = member.TakeMessages();
   EXPECT_THAT(std::get<Ready>(sent.at(0)).requests, SizeIs(2)) << "nothing after the join";
-  ASSERT_TRUE(Tell(Run{0, {BucketOf({"theirs", "mine", "later"})}, {}, {}}).ok());
+  ASSERT_TRUE(Tell(negotiation::Run{0, {BucketOf({"theirs", "mine", "later"})}, {}, {}}).ok());
   auto work = member.Next();
   ASSERT_TRUE(work);
   EXPECT_THAT(work->absent, ElementsAre(true, false, true));
   member.Finished(AtSecond(0));
   Bucket join = BucketOf({"join.noname"});
   join.kind = Kind::kJoin;
-  ASSERT_TRUE(Tell(Run{0, {join}, {}, {}}).ok());
+  ASSERT_TRUE(Tell(negotiation::Run{0, {join}, {}, {}}).ok());
   ASSERT_TRUE(member.Next());
   member.Finished(AtSecond(0));
   EXPECT_EQ(std::get<Ready>(member.TakeMessages().at(0)).requests.at(0).name, "later");
 }
 
 TEST_F(MemberTest, WhatBreaksTheProtocolIsAnError) {
-  EXPECT_FALSE(Tell(Run{0, {BucketOf({"x"})}, {}, {}}).ok());
+  EXPECT_FALSE(Tell(negotiation::Run{0, {BucketOf({"x"})}, {}, {}}).ok());
   EXPECT_FALSE(Tell(negotiation::StartPlan{0, 1, {BucketOf({"x"})}}).ok());
   EXPECT_FALSE(Tell(EndPlan{0, 1, 0}).ok());
   StartPlan();
-  EXPECT_FALSE(Tell(Run{0, {BucketOf({"a"})}, {}, {}}).ok());
+  EXPECT_FALSE(Tell(negotiation::Run{0, {BucketOf({"a"})}, {}, {}}).ok());
   EXPECT_FALSE(Tell(EndPlan{0, 2, 1}).ok()) << "bucket 0 has not run here";
   EXPECT_FALSE(Tell(EndPlan{0, 4, 0}).ok());
   EXPECT_FALSE(Tell(negotiation::StartPlan{0, 2, {BucketOf({"a"})}}).ok());

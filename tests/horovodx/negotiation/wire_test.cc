@@ -163,7 +163,9 @@ TEST(WireTest, FlippedBytesAreRefusedOrEncodeToThemselves) {
     auto bytes = Encode(maker.Ups());
     bytes[random() % bytes.size()] = static_cast<std::byte>(random());
     const auto decoded = DecodeUp(bytes);
-    if (decoded.ok()) EXPECT_EQ(Encode(decoded.value()), bytes);
+    if (decoded.ok()) {
+      EXPECT_EQ(Encode(decoded.value()), bytes);
+    }
   }
 }
 

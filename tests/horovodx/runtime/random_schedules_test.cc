@@ -163,9 +163,9 @@ Outcome RunProgram(const RandomProgram& program, bool plans, const std::string& 
 int ProgramsToRun() {
   if (const char* programs = std::getenv("HVDX_PROGRAMS")) return std::atoi(programs);
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-  return 150;
+  return 60;
 #else
-  return 1500;
+  return 400;
 #endif
 }
 

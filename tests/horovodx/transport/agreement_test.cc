@@ -50,7 +50,7 @@ TEST_F(CouncilTest, EveryoneHearsTheDecisionOverEveryonesWord) {
 }
 
 TEST_F(CouncilTest, WhoDoesNotComeIsNamedByEveryoneElse) {
-  const auto heard = AgreeAmong({0, 1, 3}, 0.1);
+  const auto heard = AgreeAmong({0, 1, 3}, 1);
   for (int me : {0, 1, 3}) {
     EXPECT_THAT(heard[me].status().message(),
                 AllOf(HasSubstr("rank 5 on b is missing"), HasSubstr("job/x/word/2")));
@@ -58,7 +58,7 @@ TEST_F(CouncilTest, WhoDoesNotComeIsNamedByEveryoneElse) {
 }
 
 TEST_F(CouncilTest, AMissingFirstMemberIsNamedToo) {
-  const auto heard = AgreeAmong({1, 2, 3}, 0.1);
+  const auto heard = AgreeAmong({1, 2, 3}, 1);
   for (int me : {1, 2, 3}) {
     EXPECT_THAT(heard[me].status().message(), HasSubstr("rank 0 on a is missing"));
   }

@@ -62,13 +62,13 @@ TEST(ByteRingTest, EmptyPiecesChangeNothing) {
 TEST(ByteRingTest, AWriterAndAReaderThreadKeepTheOrder) {
   for (std::size_t capacity : {1UL, 7UL, 64UL, 1000UL}) {
     Memory memory(capacity);
-    constexpr unsigned kBytes = 100'000;
+    const unsigned bytes_in_all = static_cast<unsigned>(capacity) * 100;
     std::thread writer([&] {
       ByteRing ring = memory.ring();
       std::mt19937 random(1);
-      for (unsigned sent = 0; sent < kBytes;) {
+      for (unsigned sent = 0; sent < bytes_in_all;) {
         std::byte bytes[64];
-        const unsigned count = std::min<unsigned>(random() % 64 + 1, kBytes - sent);
+        const unsigned count = std::min<unsigned>(random() % 64 + 1, bytes_in_all - sent);
         for (unsigned i = 0; i < count; ++i) bytes[i] = static_cast<std::byte>((sent + i) * 31);
         const unsigned first = random() % (count + 1);
         const ConstBytes pieces[] = {{bytes, first}, {bytes + first, count - first}};
@@ -80,7 +80,7 @@ TEST(ByteRingTest, AWriterAndAReaderThreadKeepTheOrder) {
     ByteRing ring = memory.ring();
     std::mt19937 random(2);
     unsigned wrong = 0;
-    for (unsigned received = 0; received < kBytes;) {
+    for (unsigned received = 0; received < bytes_in_all;) {
       std::byte bytes[64];
       const MutableBytes piece{bytes, random() % 64 + 1};
       const auto count = static_cast<unsigned>(ring.Read({&piece, 1}));

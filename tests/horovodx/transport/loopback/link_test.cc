@@ -15,7 +15,7 @@ struct LoopbackWithoutStage {
   static void Run(int ranks, const std::function<void(Mesh&)>& body) {
     loopback::WorldOptions options;
     options.stages = false;
-    options.ring_bytes = 1000;  // not a power of two, and smaller than most messages
+    options.ring_bytes = 9001;  // not a power of two, and smaller than most messages
     testing_support::InProcessWorld(ranks, options).RunOnMesh(body);
   }
 };

@@ -15,7 +15,7 @@ using testing::HasSubstr;
 
 // Every rank's answer, with the options that `change` makes of the usual ones.
 template <typename Change>
-std::vector<Result<Places>> Call(int ranks, double seconds, const Change& change) {
+std::vector<Result<Places>> Call(int ranks, const Change& change) {
   rendezvous::MemoryStore store;
   std::vector<Result<Places>> heard(ranks, Status::Aborted("not called"));
   std::vector<std::thread> threads;
@@ -23,7 +23,7 @@ std::vector<Result<Places>> Call(int ranks, double seconds, const Change& change
     threads.emplace_back([&, rank] {
       Options options = OptionsOf(rank, ranks, "node");
       change(options);
-      heard[rank] = CallPlaces(options, store, "key", Deadline::After(Seconds(seconds)));
+      heard[rank] = CallPlaces(options, store, "key", Deadline::After(Seconds(30)));
     });
   }
   for (auto& thread : threads) thread.join();
@@ -31,7 +31,7 @@ std::vector<Result<Places>> Call(int ranks, double seconds, const Change& change
 }
 
 TEST(RollCallTest, EveryoneHearsWhereEveryoneIs) {
-  const auto heard = Call(4, 30, [](Options& options) {
+  const auto heard = Call(4, [](Options& options) {
     options.hostname = options.rank % 2 == 0 ? "node with spaces" : "b";
   });
   for (const auto& places : heard) {
@@ -44,13 +44,12 @@ TEST(RollCallTest, EveryoneHearsWhereEveryoneIs) {
 }
 
 TEST(RollCallTest, OneWhoWantsTcpWantsItForAll) {
-  const auto heard = Call(3, 30, [](Options& options) { options.force_tcp = options.rank == 1; });
+  const auto heard = Call(3, [](Options& options) { options.force_tcp = options.rank == 1; });
   for (const auto& places : heard) EXPECT_TRUE(places.value().force_tcp);
 }
 
 TEST(RollCallTest, RanksThatCountDifferentlyAreToldSo) {
-  const auto heard =
-      Call(3, 0.2, [](Options& options) { options.size = options.rank == 0 ? 2 : 3; });
+  const auto heard = Call(3, [](Options& options) { options.size = options.rank == 0 ? 2 : 3; });
   EXPECT_TRUE(heard[0].ok());
   for (int rank : {1, 2}) {
     EXPECT_THAT(heard[rank].status().message(),

@@ -24,7 +24,7 @@ struct ShmThreads {
   static void Run(int ranks, const Body& body) {
     rendezvous::MemoryStore store;
     shm::ChannelSizes sizes;
-    sizes.ring_bytes = 1472;  // smaller than most messages, and they do not divide by it
+    sizes.ring_bytes = 9024;  // smaller than most messages, and they do not divide by it
     std::vector<std::thread> threads;
     for (int rank = 0; rank < ranks; ++rank) {
       threads.emplace_back([&, rank] { RunRank(store, rank, ranks, {}, body, sizes); });

@@ -105,7 +105,11 @@ TEST(ShareTest, WhoDoesNotComeIsNamedWithinTheTimeLimit) {
   ForkedStore store;
   RunProcesses(3, [&](int rank) {
     if (rank == 1) return;
-    auto shared = Share(store, rank, {}, 0.3);
+    HVDX_ASSERT_OK(CouncilOf(store, "there", rank / 2, 2)
+                       .Agree(
+                           "", [](const auto&) { return ""; }, Deadline::After(Seconds(kPatience)))
+                       .status());
+    auto shared = Share(store, rank, {}, 1);
     EXPECT_THAT(shared.status().message(), HasSubstr("rank 1 is missing"));
   });
 }

@@ -26,6 +26,7 @@ using horovodx::api::Remember;
 using horovodx::api::SlotTable;
 using horovodx::api::SubmissionFromC;
 using horovodx::runtime::Engine;
+using horovodx::runtime::Operation;
 using horovodx::runtime::OperationPtr;
 using horovodx::runtime::Submission;
 
@@ -37,10 +38,29 @@ Result<std::shared_ptr<Engine>> RunningEngine() {
   return engine;
 }
 
-Result<std::int64_t> Submit(Submission submission) {
+Result<OperationPtr> OperationFromC(const hvdx_submission* submission) {
+  auto operation = std::make_shared<Operation>();
+  HVDX_RETURN_IF_ERROR(SubmissionFromC(submission, operation->what));
+  return operation;
+}
+
+Result<std::int64_t> Submit(OperationPtr operation) {
   HVDX_ASSIGN_OR_RETURN(auto engine, RunningEngine());
-  HVDX_ASSIGN_OR_RETURN(auto operation, engine->Submit(std::move(submission)));
+  HVDX_RETURN_IF_ERROR(engine->Submit(operation));
   return HandleTable::Get().Add(std::move(operation));
+}
+
+Result<std::int64_t> Submit(const hvdx_submission* submission) {
+  HVDX_ASSIGN_OR_RETURN(auto operation, OperationFromC(submission));
+  return Submit(std::move(operation));
+}
+
+Result<std::int64_t> SubmitSlot(std::int64_t slot, const void* input, void* output) {
+  auto operation = std::make_shared<Operation>();
+  HVDX_RETURN_IF_ERROR(SlotTable::Get().Copy(slot, operation->what));
+  operation->what.input = input;
+  operation->what.output = output;
+  return Submit(std::move(operation));
 }
 
 std::int64_t HandleOrError(const Result<std::int64_t>& handle) {
@@ -60,8 +80,7 @@ OperationPtr Finished(hvdx_handle handle) {
 Result<std::vector<Submission>> AllFromC(const hvdx_submission* submissions, std::int32_t n) {
   std::vector<Submission> all;
   for (std::int32_t i = 0; i < n; ++i) {
-    HVDX_ASSIGN_OR_RETURN(auto one, SubmissionFromC(submissions + i));
-    all.push_back(std::move(one));
+    HVDX_RETURN_IF_ERROR(SubmissionFromC(submissions + i, all.emplace_back()));
   }
   return all;
 }
@@ -78,8 +97,8 @@ Status SubmitGroup(const hvdx_submission* submissions, std::int32_t n, hvdx_hand
 
 Status Run(const hvdx_submission* submission) {
   HVDX_ASSIGN_OR_RETURN(auto engine, RunningEngine());
-  HVDX_ASSIGN_OR_RETURN(auto one, SubmissionFromC(submission));
-  return engine->Run(std::move(one));
+  HVDX_ASSIGN_OR_RETURN(auto operation, OperationFromC(submission));
+  return engine->Run(operation);
 }
 
 }  // namespace
@@ -87,8 +106,7 @@ Status Run(const hvdx_submission* submission) {
 extern "C" {
 
 hvdx_handle hvdx_submit(const hvdx_submission* submission) {
-  auto one = SubmissionFromC(submission);
-  return HandleOrError(one.ok() ? Submit(std::move(one).value()) : one.status());
+  return HandleOrError(Submit(submission));
 }
 
 int32_t hvdx_submit_group(const hvdx_submission* submissions, int32_t n, hvdx_handle* handles) {
@@ -101,16 +119,13 @@ int32_t hvdx_run(const hvdx_submission* submission) {
 }
 
 int64_t hvdx_register(const hvdx_submission* submission) {
-  auto one = SubmissionFromC(submission);
-  return one.ok() ? SlotTable::Get().Add(std::move(one).value()) : -Remember(one.status());
+  Submission prototype;
+  const Status status = SubmissionFromC(submission, prototype);
+  return status.ok() ? SlotTable::Get().Add(std::move(prototype)) : -Remember(status);
 }
 
 hvdx_handle hvdx_submit_slot(int64_t slot, const void* input, void* output) {
-  auto one = SlotTable::Get().Find(slot);
-  if (!one.ok()) return HandleOrError(one.status());
-  one->input = input;
-  one->output = output;
-  return HandleOrError(Submit(std::move(one).value()));
+  return HandleOrError(SubmitSlot(slot, input, output));
 }
 
 int32_t hvdx_poll(hvdx_handle handle) {

@@ -16,13 +16,14 @@ std::int64_t SlotTable::Add(runtime::Submission prototype) {
   return static_cast<std::int64_t>(prototypes_.size()) - 1;
 }
 
-Result<runtime::Submission> SlotTable::Find(std::int64_t slot) {
+Status SlotTable::Copy(std::int64_t slot, runtime::Submission& to) {
   MutexLock lock(mutex_);
   if (slot < 0 || slot >= static_cast<std::int64_t>(prototypes_.size())) {
     return Status::InvalidArgument("there is no slot " + std::to_string(slot) +
                                    "; slots end with shutdown");
   }
-  return prototypes_[static_cast<std::size_t>(slot)];
+  to = prototypes_[static_cast<std::size_t>(slot)];
+  return Status::Ok();
 }
 
 void SlotTable::Clear() {

@@ -15,8 +15,8 @@ class SlotTable {
   static SlotTable& Get();
 
   std::int64_t Add(runtime::Submission prototype) HVDX_EXCLUDES(mutex_);
-  // A copy to fill in.
-  Result<runtime::Submission> Find(std::int64_t slot) HVDX_EXCLUDES(mutex_);
+  // Copies what was registered into `to`.
+  Status Copy(std::int64_t slot, runtime::Submission& to) HVDX_EXCLUDES(mutex_);
   void Clear() HVDX_EXCLUDES(mutex_);
 
  private:

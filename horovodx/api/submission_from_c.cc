@@ -36,7 +36,7 @@ std::string NameFor(Kind kind, const char* name) {
 
 }  // namespace
 
-Result<runtime::Submission> SubmissionFromC(const hvdx_submission* from) {
+Status SubmissionFromC(const hvdx_submission* from, runtime::Submission& to) {
   if (from == nullptr || from->struct_size != sizeof(hvdx_submission)) {
     return Status::InvalidArgument("hvdx_submission: struct_size is " +
                                    std::to_string(from == nullptr ? 0 : from->struct_size) +
@@ -59,7 +59,6 @@ Result<runtime::Submission> SubmissionFromC(const hvdx_submission* from) {
     return Status::InvalidArgument("hvdx_submission: split_count is " +
                                    std::to_string(from->split_count));
   }
-  runtime::Submission to;
   to.request.kind = kind;
   to.request.name = NameFor(kind, from->name);
   if (to.request.name.empty()) {
@@ -87,7 +86,7 @@ Result<runtime::Submission> SubmissionFromC(const hvdx_submission* from) {
       done(context, static_cast<std::int32_t>(status.code()), status.message().c_str());
     };
   }
-  return to;
+  return Status::Ok();
 }
 
 }  // namespace horovodx::api

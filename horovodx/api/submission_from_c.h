@@ -1,4 +1,4 @@
-// From the C struct to a Submission, checking what a C caller can get wrong.
+// From the C struct into a fresh Submission, checking what a C caller can get wrong.
 #pragma once
 
 #include "horovodx/api/c_api.h"
@@ -7,6 +7,6 @@
 
 namespace horovodx::api {
 
-Result<runtime::Submission> SubmissionFromC(const hvdx_submission* from);
+Status SubmissionFromC(const hvdx_submission* from, runtime::Submission& to);
 
 }  // namespace horovodx::api

@@ -32,7 +32,7 @@ struct Member::Impl {
 
   // --- submissions ------------------------------------------------------------------------------
 
-  void Submit(Request request, TimePoint now) {
+  void Submit(std::shared_ptr<const Request> request, TimePoint now) {
     const RequestBook::Tensor& tensor = book.Add(std::move(request), plan != nullptr);
     last_progress = now;
     if (plan && !ending) Place(tensor);
@@ -265,7 +265,9 @@ struct Member::Impl {
 Member::Member(MemberOptions options) : impl_(std::make_unique<Impl>(options)) {}
 Member::~Member() = default;
 
-void Member::Submit(Request request, TimePoint now) { impl_->Submit(std::move(request), now); }
+void Member::Submit(std::shared_ptr<const Request> request, TimePoint now) {
+  impl_->Submit(std::move(request), now);
+}
 void Member::Waited(const std::string& name) { impl_->Waited(name); }
 void Member::AbandonPlan() {
   if (!impl_->plan || impl_->ending) return;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "horovodx/base/clock.h"
@@ -44,7 +45,10 @@ class Member {
   ~Member();
 
   // A tensor of this rank is ready. The name is not outstanding.
-  void Submit(Request request, TimePoint now);
+  void Submit(std::shared_ptr<const Request> request, TimePoint now);
+  void Submit(Request request, TimePoint now) {
+    Submit(std::make_shared<const Request>(std::move(request)), now);
+  }
   // A caller is blocked on this tensor (or polls for it).
   void Waited(const std::string& name);
   // This rank wants the plan to end (shutdown, a set to be removed): negotiation goes on without

@@ -9,17 +9,17 @@ namespace horovodx::negotiation {
 
 using State = RequestBook::Tensor::State;
 
-RequestBook::Tensor& RequestBook::Add(Request request, bool planned) {
-  const std::string name = request.name;
+RequestBook::Tensor& RequestBook::Add(std::shared_ptr<const Request> request, bool planned) {
+  const std::string& name = request->name;
   Tensor& tensor = tensors_[name];
   tensor = {};
   if (!planned) kept_.push_back(name);
   tensor.order = submissions_++;
-  if (request.kind == Kind::kJoin && join_.empty()) {
+  if (request->kind == Kind::kJoin && join_.empty()) {
     join_ = name;
     join_order_ = tensor.order;
   }
-  tensor.request = std::make_shared<const Request>(std::move(request));
+  tensor.request = std::move(request);
   return tensor;
 }
 

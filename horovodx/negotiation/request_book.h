@@ -26,7 +26,7 @@ class RequestBook {
   };
 
   // `planned`: there is a plan, so it is not to be said unless KeepAll() says otherwise.
-  Tensor& Add(Request request, bool planned);
+  Tensor& Add(std::shared_ptr<const Request> request, bool planned);
   Tensor* Find(const std::string& name);
   void Erase(const std::string& name) { tensors_.erase(name); }
   std::size_t size() const { return tensors_.size(); }

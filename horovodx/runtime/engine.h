@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "horovodx/base/bell.h"
@@ -51,10 +52,14 @@ class Engine {
 
   // Any thread. The operation ends exactly once, unless an error is returned.
   Result<OperationPtr> Submit(Submission submission);
+  Status Submit(const OperationPtr& operation);
   // All or none; they become ready together.
   Result<std::vector<OperationPtr>> SubmitGroup(std::vector<Submission> submissions);
   // Submits and waits: no other thread is woken for it where that can be avoided.
-  Status Run(Submission submission);
+  Status Run(const OperationPtr& operation);
+  Status Run(Submission submission) {
+    return Run(std::make_shared<Operation>(std::move(submission)));
+  }
 
   bool Poll(const OperationPtr& operation);
   // False if the deadline passed first.

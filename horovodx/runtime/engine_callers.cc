@@ -27,8 +27,12 @@ Status Engine::PushOperations(std::span<const OperationPtr> operations, bool qui
 
 Result<OperationPtr> Engine::Submit(Submission submission) {
   auto operation = std::make_shared<Operation>(std::move(submission));
-  HVDX_RETURN_IF_ERROR(PushOperations({&operation, 1}, /*quietly=*/false));
+  HVDX_RETURN_IF_ERROR(Submit(operation));
   return operation;
+}
+
+Status Engine::Submit(const OperationPtr& operation) {
+  return PushOperations({&operation, 1}, /*quietly=*/false);
 }
 
 Result<std::vector<OperationPtr>> Engine::SubmitGroup(std::vector<Submission> submissions) {
@@ -44,8 +48,7 @@ Result<std::vector<OperationPtr>> Engine::SubmitGroup(std::vector<Submission> su
   return operations;
 }
 
-Status Engine::Run(Submission submission) {
-  auto operation = std::make_shared<Operation>(std::move(submission));
+Status Engine::Run(const OperationPtr& operation) {
   operation->waited_from_start = true;
   operation->waited.store(true, std::memory_order_relaxed);
   HVDX_RETURN_IF_ERROR(PushOperations({&operation, 1}, /*quietly=*/true));

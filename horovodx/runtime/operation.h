@@ -27,6 +27,7 @@ struct Submission {
 };
 
 struct Operation {
+  Operation() = default;
   explicit Operation(Submission s) : what(std::move(s)) {}
 
   Submission what;

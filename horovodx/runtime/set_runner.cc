@@ -53,14 +53,15 @@ Result<bool> SetRunner::FinishMeshBuilding() {
 }
 
 void SetRunner::Submit(OperationPtr operation, TimePoint now) {
-  negotiation::Request request = operation->what.request;
-  if (request.kind == Kind::kBroadcast) {
+  // A copy: the member may remember what was asked for longer than the operation lives.
+  auto request = std::make_shared<negotiation::Request>(operation->what.request);
+  if (request->kind == Kind::kBroadcast) {
     const auto& ranks = options_.ranks;
-    request.root = static_cast<std::int32_t>(std::find(ranks.begin(), ranks.end(), request.root) -
-                                             ranks.begin());
+    const auto root = std::find(ranks.begin(), ranks.end(), request->root);
+    request->root = static_cast<std::int32_t>(root - ranks.begin());
   }
-  tensors_[request.name] = std::move(operation);
-  member_.Submit(std::move(request), now);
+  tensors_[request->name] = std::move(operation);
+  member_.Submit(std::shared_ptr<const negotiation::Request>(std::move(request)), now);
 }
 
 Result<bool> SetRunner::Turn(TimePoint now, std::vector<Completion>& completions) {

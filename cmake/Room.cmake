@@ -20,6 +20,10 @@ elseif(HVDX_SANITIZE STREQUAL "address")
 elseif(NOT HVDX_SANITIZE STREQUAL "")
   message(FATAL_ERROR "HVDX_SANITIZE is '${HVDX_SANITIZE}'; expected empty, thread or address")
 endif()
+if(HVDX_BUILD_FUZZERS)
+  # The rooms too, so that the fuzzer sees where it gets.
+  target_compile_options(hvdx_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # gcc 12 sees uninitialised members in every moved std::variant, and overlapping copies in
   # "t" + std::to_string(i) (its bug 105329); clang and the sanitizers look for both.

@@ -54,6 +54,8 @@ bool Engine::Turn() {
   if (phase_ == Phase::kDraining) moved |= DrainForShutdown();
   if (phase_ == Phase::kFailing) moved |= EndFailing();
   if (now >= drain_limit_) moved |= GiveUpOnShutdown();
+  // Nobody can submit any more; who came in just before is told so too.
+  if (phase_ == Phase::kStopped && queue_.HasNew()) TakeSubmissions(now);
   if (!completions_.empty()) CompleteAll();
   return moved;
 }

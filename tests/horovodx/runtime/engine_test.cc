@@ -208,6 +208,36 @@ TEST(EngineTest, ShutdownByOneEndsAllWithAnError) {
   });
 }
 
+TEST(EngineTest, WhateverIsSubmittedWhileTheEngineEndsFinishesToo) {
+  for (int round = 0; round < 20; ++round) {
+    const bool by_death = round % 2 == 1;
+    EngineOptions options;
+    options.shutdown_limit = Seconds(0.2);
+    EngineWorld world(2, options);
+    world.Run([&](Engine& engine) {
+      if (by_death && engine.rank() == 1) return world.world().Kill(1);
+      std::vector<std::vector<float>> tensors;
+      std::vector<OperationPtr> operations;
+      std::thread submitter([&] {
+        for (int i = 0; i < 100'000; ++i) {
+          tensors.emplace_back(2, 1.0f);
+          // Names that the other rank never uses: they can end with the engine only.
+          const std::string name = std::to_string(engine.rank()) + "." + std::to_string(i);
+          auto operation = engine.Submit(Allreduce(name, tensors.back()));
+          if (!operation.ok()) return;
+          operations.push_back(*operation);
+        }
+      });
+      if (!by_death && engine.rank() == 0) engine.Shutdown();
+      submitter.join();
+      for (const auto& operation : operations) {
+        ASSERT_TRUE(engine.Wait(operation, Deadline::After(Seconds(60))));
+        EXPECT_THAT(operation->status.message(), HasSubstr("Horovod has been shut down"));
+      }
+    });
+  }
+}
+
 TEST(EngineTest, KilledRankIsNamedToAllSurvivors) {
   EngineOptions options;
   options.shutdown_limit = Seconds(0.5);  // the dead rank's own engine gets no answer

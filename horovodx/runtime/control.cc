@@ -81,7 +81,7 @@ Status Control::OnDelivery(const transport::Delivery& delivery, TimePoint,
   }
   ++received_;
   const bool from_above = !is_root() && delivery.from == parent();
-  const Status status =
+  Status status =
       from_above ? OnDown(delivery.message, for_me) : OnUp(delivery.from, delivery.message);
   if (status.ok()) return status;
   return Status::Unknown("rank " + std::to_string(delivery.from) +

@@ -32,7 +32,8 @@ template <class T>
 T Truncate(double value) {
   using Limits = std::numeric_limits<T>;
   // The power of two just above the greatest value: exact in double, unlike int64's maximum.
-  constexpr double kBeyond = 2.0 * static_cast<double>(Limits::max() / 2 + 1);
+  constexpr T kHalf = Limits::max() / 2 + 1;
+  constexpr double kBeyond = 2.0 * static_cast<double>(kHalf);
   if (value >= kBeyond) return Limits::max();
   if (value <= static_cast<double>(Limits::min())) return Limits::min();
   return value == value ? static_cast<T>(value) : T{0};

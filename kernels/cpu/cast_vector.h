@@ -50,8 +50,8 @@ struct IntegerFormat {
   static constexpr std::size_t kBytes = sizeof(Stored);
   static constexpr double kLeast = static_cast<double>(std::numeric_limits<T>::min());
   // The power of two just above the greatest value: exact in double, unlike int64's maximum.
-  static constexpr double kBeyond =
-      2.0 * static_cast<double>(std::numeric_limits<T>::max() / 2 + 1);
+  static constexpr T kHalf = std::numeric_limits<T>::max() / 2 + 1;
+  static constexpr double kBeyond = 2.0 * static_cast<double>(kHalf);
 
   static Vec Load(const std::byte* from) {
     const Stored stored = Memory<Isa, Stored>::Load(from);

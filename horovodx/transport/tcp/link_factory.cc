@@ -18,7 +18,7 @@ std::string LinkFactory::NameOf(int peer) const {
 }
 
 std::unique_ptr<OutLink> LinkFactory::MakeOut(std::uint32_t channel, int peer) {
-  auto connect = [this, channel, peer](std::shared_ptr<Berth> berth) -> TcpOutLink::Undo {
+  auto connect = [this, channel, peer](const std::shared_ptr<Berth>& berth) -> TcpOutLink::Undo {
     std::vector<std::shared_ptr<Dial>> dials;
     const Deadline deadline = Deadline::After(options_.connect_limit);
     for (int stream = 0; stream < options_.streams; ++stream) {

@@ -61,7 +61,7 @@ std::byte* MapShared(std::size_t bytes) {
 
 class MappedStage : public transport::Stage {
  public:
-  MappedStage(std::vector<Place*> places, std::byte* memory, int rank) {
+  MappedStage(const std::vector<Place*>& places, std::byte* memory, int rank) {
     for (Place* place : places) {
       base_pointers_.push_back(memory);
       memory += kSlots * kSlotBytes;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdio>
@@ -21,7 +22,6 @@ namespace horovodx::runtime {
 namespace {
 
 using testing::HasSubstr;
-using testing::Not;
 using testing_support::Allreduce;
 using testing_support::EngineWorld;
 using testing_support::SubmitAndWait;
@@ -108,7 +108,8 @@ TEST_F(EngineDiagnostics, AStallBeyondTheShutdownTimeEndsTheJob) {
 }
 
 TEST_F(EngineDiagnostics, TheTimelineShowsNegotiationAndOperation) {
-  const std::string path = testing::TempDir() + "engine_timeline.json";
+  const std::string path =
+      testing::TempDir() + "engine_timeline." + std::to_string(::getpid()) + ".json";
   EngineOptions options;
   options.timeline_enabled = options.timeline = true;
   EngineWorld world(2, options);

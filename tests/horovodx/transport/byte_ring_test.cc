@@ -6,6 +6,8 @@
 #include <thread>
 #include <vector>
 
+#include "horovodx/base/bell.h"
+
 namespace horovodx::transport {
 namespace {
 
@@ -63,34 +65,43 @@ TEST(ByteRingTest, AWriterAndAReaderThreadKeepTheOrder) {
   for (std::size_t capacity : {1UL, 7UL, 64UL, 1000UL}) {
     Memory memory(capacity);
     const unsigned bytes_in_all = static_cast<unsigned>(capacity) * 100;
+    BellWord word;
+    const Bell bell(&word);
+    const Deadline deadline = Deadline::After(Seconds(60));
     std::thread writer([&] {
       ByteRing ring = memory.ring();
+      Bell::Listener listener(bell);
       std::mt19937 random(1);
-      for (unsigned sent = 0; sent < bytes_in_all;) {
+      for (unsigned sent = 0; sent < bytes_in_all && !deadline.Passed();) {
         std::byte bytes[64];
         const unsigned count = std::min<unsigned>(random() % 64 + 1, bytes_in_all - sent);
         for (unsigned i = 0; i < count; ++i) bytes[i] = static_cast<std::byte>((sent + i) * 31);
         const unsigned first = random() % (count + 1);
         const ConstBytes pieces[] = {{bytes, first}, {bytes + first, count - first}};
         const auto written = ring.Write(pieces);
-        if (written == 0) std::this_thread::yield();
+        if (written > 0) bell.Ring();
+        if (written == 0 && ring.room() == 0) listener.Sleep(deadline);
         sent += static_cast<unsigned>(written);
       }
     });
     ByteRing ring = memory.ring();
+    Bell::Listener listener(bell);
     std::mt19937 random(2);
     unsigned wrong = 0;
-    for (unsigned received = 0; received < bytes_in_all;) {
+    unsigned received = 0;
+    while (received < bytes_in_all && !deadline.Passed()) {
       std::byte bytes[64];
       const MutableBytes piece{bytes, random() % 64 + 1};
       const auto count = static_cast<unsigned>(ring.Read({&piece, 1}));
-      if (count == 0) std::this_thread::yield();
+      if (count > 0) bell.Ring();
+      if (count == 0 && ring.filled() == 0) listener.Sleep(deadline);
       for (unsigned i = 0; i < count; ++i) {
         wrong += bytes[i] != static_cast<std::byte>((received + i) * 31);
       }
       received += count;
     }
     writer.join();
+    EXPECT_EQ(received, bytes_in_all);
     EXPECT_EQ(wrong, 0u) << "capacity " << capacity;
     EXPECT_EQ(ring.filled(), 0u);
   }

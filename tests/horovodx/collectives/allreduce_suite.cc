@@ -50,7 +50,9 @@ constexpr Trial kTrials[] = {
 };
 constexpr std::size_t kTrialCount = std::size(kTrials);
 
-// Small enough that every sum and product is exact in every type.
+// Small enough that every sum and product is exact in every type. Repeats itself after kPeriod, so
+// that tests spend their time on allreduces.
+constexpr std::size_t kPeriod = 3 * 5 * 8;
 double ValueAt(const Trial& trial, int rank, std::size_t i) {
   const auto r = static_cast<std::size_t>(rank);
   if (trial.type == ElementType::kBool) return (r + i) % 3 == 0 ? 1 : 0;
@@ -83,18 +85,29 @@ std::vector<double> Filled(std::size_t count, const std::function<double(std::si
   return values;
 }
 
+std::vector<double> Repeated(std::size_t count, const std::function<double(std::size_t)>& value) {
+  std::vector<double> values = Filled(std::min(count, kPeriod), value);
+  values.resize(count);
+  for (std::size_t at = kPeriod; at < count; at += kPeriod) {
+    std::copy_n(values.begin(), std::min(kPeriod, count - at), values.begin() + at);
+  }
+  return values;
+}
+
 void RunTrial(AllreduceFunction allreduce, Team& team, const Trial& trial, std::size_t count) {
   SCOPED_TRACE(std::to_string(team.size()) + " ranks, " + std::to_string(count) + " " +
                NameOf(trial.type) + ", " + NameOf(trial.op));
   SplitBuffer mine(trial.type,
-                   Filled(count, [&](std::size_t i) { return ValueAt(trial, team.rank(), i); }),
+                   Repeated(count, [&](std::size_t i) { return ValueAt(trial, team.rank(), i); }),
                    trial.split);
   const Status status = allreduce(team, mine.buffer(), trial.op);
   ASSERT_TRUE(status.ok()) << status.ToString();
   const auto got = mine.values();
-  for (std::size_t i = 0; i < count; ++i) {
-    ASSERT_EQ(got[i], ExpectedAt(trial, team.size(), i)) << "element " << i;
-  }
+  const auto expected =
+      Repeated(count, [&](std::size_t i) { return ExpectedAt(trial, team.size(), i); });
+  const auto [wrong, right] = std::mismatch(got.begin(), got.end(), expected.begin());
+  ASSERT_TRUE(wrong == got.end()) << *wrong << " instead of " << *right << " at "
+                                  << wrong - got.begin();
   EXPECT_TRUE(mine.guards_intact());
 }
 
@@ -157,20 +170,15 @@ void ExpectInputsKept(AllreduceFunction allreduce, const topology::HostMap& host
 
 SplitBuffer::SplitBuffer(ElementType type, const std::vector<double>& values, Split split)
     : type_(type) {
-  std::vector<std::size_t> begins;
   const auto counts = PieceCounts(values.size(), split);
-  for (std::size_t count : counts) {
-    is_guard_.resize(is_guard_.size() + kGuardBytes, true);
-    begins.push_back(is_guard_.size());
-    is_guard_.resize(is_guard_.size() + count * SizeOf(type), false);
-  }
-  is_guard_.resize(is_guard_.size() + kGuardBytes, true);
-  memory_.assign(is_guard_.size(), kGuard);
+  memory_.assign(values.size() * SizeOf(type) + (counts.size() + 1) * kGuardBytes, kGuard);
+  std::byte* at = memory_.data() + kGuardBytes;
   const double* value = values.data();
-  for (std::size_t p = 0; p < counts.size(); ++p) {
-    pieces_.push_back({memory_.data() + begins[p], counts[p]});
-    kernels::Cast(type, pieces_[p].data, ElementType::kFloat64, value, counts[p]);
-    value += counts[p];
+  for (std::size_t count : counts) {
+    pieces_.push_back({at, count});
+    kernels::Cast(type, at, ElementType::kFloat64, value, count);
+    at += count * SizeOf(type) + kGuardBytes;
+    value += count;
   }
 }
 
@@ -191,10 +199,13 @@ std::vector<std::byte> SplitBuffer::bytes() const {
 }
 
 bool SplitBuffer::guards_intact() const {
-  for (std::size_t i = 0; i < memory_.size(); ++i) {
-    if (is_guard_[i] && memory_[i] != kGuard) return false;
-  }
-  return true;
+  const auto intact = [](const std::byte* guard) {
+    return std::all_of(guard, guard + kGuardBytes, [](std::byte b) { return b == kGuard; });
+  };
+  if (!intact(memory_.data())) return false;
+  return std::all_of(pieces_.begin(), pieces_.end(), [&](const kernels::Piece& piece) {
+    return intact(static_cast<const std::byte*>(piece.data) + piece.count * SizeOf(type_));
+  });
 }
 
 std::vector<topology::HostMap> OneHostWorlds() {

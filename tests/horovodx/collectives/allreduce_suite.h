@@ -29,8 +29,7 @@ class SplitBuffer {
 
  private:
   ElementType type_;
-  mutable std::vector<std::byte> memory_;
-  std::vector<bool> is_guard_;
+  std::vector<std::byte> memory_;
   std::vector<kernels::Piece> pieces_;
 };
 

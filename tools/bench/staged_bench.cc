@@ -132,7 +132,8 @@ class Rank {
 
   void Check(const std::vector<float>& output, int turn) const {
     const int ranks = stage_.size();
-    const auto first = static_cast<float>(turn % 64 * ranks + ranks * (ranks - 1) / 2);
+    const int sum_of_ranks = ranks * (ranks - 1) / 2;
+    const auto first = static_cast<float>(turn % 64 * ranks + sum_of_ranks);
     for (std::size_t i = 0; i < output.size(); ++i) {
       if (output[i] == first + static_cast<float>(ranks * static_cast<int>(i % 1024))) continue;
       std::fprintf(stderr, "rank %d: element %zu of %zu is %g\n", stage_.rank(), i, output.size(),

@@ -95,10 +95,22 @@ Status SubmitGroup(const hvdx_submission* submissions, std::int32_t n, hvdx_hand
   return Status::Ok();
 }
 
-Status Run(const hvdx_submission* submission) {
+// The operation; finished, unless the deadline passed first.
+Result<OperationPtr> Run(const hvdx_submission* submission, const Deadline& deadline) {
   HVDX_ASSIGN_OR_RETURN(auto engine, RunningEngine());
   HVDX_ASSIGN_OR_RETURN(auto operation, OperationFromC(submission));
-  return engine->Run(operation);
+  HVDX_RETURN_IF_ERROR(engine->Run(operation, deadline));
+  return operation;
+}
+
+Deadline DeadlineFromC(double seconds) {
+  return seconds < 0 ? Deadline::Never() : Deadline::After(Seconds(seconds));
+}
+
+// Of an operation that has been waited for.
+int32_t StatusOf(const Operation& operation) {
+  if (!operation.finished.load(std::memory_order_acquire)) return HVDX_TIMEOUT;
+  return operation.status.ok() ? HVDX_OK : Remember(operation.status);
 }
 
 }  // namespace
@@ -114,8 +126,16 @@ int32_t hvdx_submit_group(const hvdx_submission* submissions, int32_t n, hvdx_ha
 }
 
 int32_t hvdx_run(const hvdx_submission* submission) {
-  const Status status = Run(submission);
-  return status.ok() ? HVDX_OK : Remember(status);
+  const auto operation = Run(submission, Deadline::Never());
+  return operation.ok() ? StatusOf(*operation.value()) : Remember(operation.status());
+}
+
+int32_t hvdx_run_for(const hvdx_submission* submission, double seconds, hvdx_handle* handle) {
+  auto operation = Run(submission, DeadlineFromC(seconds));
+  if (!operation.ok()) return Remember(operation.status());
+  const int32_t status = StatusOf(*operation.value());
+  if (status == HVDX_TIMEOUT) *handle = HandleTable::Get().Add(std::move(operation).value());
+  return status;
 }
 
 int64_t hvdx_register(const hvdx_submission* submission) {
@@ -144,10 +164,9 @@ int32_t hvdx_wait(hvdx_handle handle, double seconds) {
     return Remember(Status::InvalidArgument("there is no handle " + std::to_string(handle)));
   }
   if (auto engine = ProcessEngine::Get().engine(); engine != nullptr) {
-    engine->Wait(operation, seconds < 0 ? Deadline::Never() : Deadline::After(Seconds(seconds)));
+    engine->Wait(operation, DeadlineFromC(seconds));
   }
-  if (!operation->finished.load(std::memory_order_acquire)) return HVDX_TIMEOUT;
-  return operation->status.ok() ? HVDX_OK : Remember(operation->status);
+  return StatusOf(*operation);
 }
 
 void* hvdx_output(hvdx_handle handle) {

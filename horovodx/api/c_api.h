@@ -80,8 +80,10 @@ typedef struct hvdx_submission {
   int32_t ndim;
   const int64_t* shape; /* [ndim]; copied */
   const char* name;     /* identifies the collective across ranks; copied */
-  double prescale;      /* 0 is read as 1 */
-  double postscale;     /* 0 is read as 1 */
+  /* allreduce, reducescatter: multiply before and after reducing, if `scaled` is not 0. */
+  int32_t scaled;
+  double prescale;
+  double postscale;
   /* Memory belongs to the engine from the call until the operation has finished. */
   const void* input;
   void* output;          /* may be input; allgather and alltoall: see allocate */
@@ -106,6 +108,9 @@ HVDX_EXPORT int32_t hvdx_submit_group(const hvdx_submission* submissions, int32_
                                       hvdx_handle* handles);
 /* Submits and waits: the fastest way for one small tensor. Returns its status. */
 HVDX_EXPORT int32_t hvdx_run(const hvdx_submission* submission);
+/* The same for at most `seconds`: HVDX_TIMEOUT leaves a handle in *handle to go on waiting with. */
+HVDX_EXPORT int32_t hvdx_run_for(const hvdx_submission* submission, double seconds,
+                                 hvdx_handle* handle);
 
 /* Registers a tensor once, to be submitted by number afterwards: no name, shape or string is looked
  * at again. Returns a slot >= 0 or -(enum hvdx_status). Valid until shutdown. */
@@ -136,8 +141,8 @@ HVDX_EXPORT const char* hvdx_last_error(void);
 /* --- looking inside -------------------------------------------------------------------------- */
 
 /* Counts since init, by name: "control_messages_sent", "control_messages_received",
- * "plans_started", "plans_left", "buckets_planned", "buckets_negotiated", "bytes_sent"; -1 for an
- * unknown name. */
+ * "plans_started", "plans_left", "buckets_planned", "buckets_negotiated"; -1 for an unknown name.
+ */
 HVDX_EXPORT int64_t hvdx_counter(const char* name);
 HVDX_EXPORT const char* hvdx_version(void);
 

@@ -25,8 +25,6 @@ Result<Kind> KindFromC(std::int32_t kind, std::int32_t op) {
   }
 }
 
-double FactorOrOne(double factor) { return factor == 0.0 ? 1.0 : factor; }
-
 // Join and barrier have fixed names: a process can have one of each outstanding.
 std::string NameFor(Kind kind, const char* name) {
   if (kind == Kind::kJoin) return "join.noname";
@@ -69,8 +67,8 @@ Status SubmissionFromC(const hvdx_submission* from, runtime::Submission& to) {
   to.request.root = from->root;
   to.request.device = from->device;
   to.request.shape.assign(from->shape, from->shape + from->ndim);
-  to.request.prescale = FactorOrOne(from->prescale);
-  to.request.postscale = FactorOrOne(from->postscale);
+  to.request.prescale = from->scaled != 0 ? from->prescale : 1.0;
+  to.request.postscale = from->scaled != 0 ? from->postscale : 1.0;
   to.set = from->process_set;
   to.input = from->input;
   to.output = from->output;

@@ -55,10 +55,13 @@ class Engine {
   Status Submit(const OperationPtr& operation);
   // All or none; they become ready together.
   Result<std::vector<OperationPtr>> SubmitGroup(std::vector<Submission> submissions);
-  // Submits and waits: no other thread is woken for it where that can be avoided.
-  Status Run(const OperationPtr& operation);
+  // Submits and waits: no other thread is woken for it where that can be avoided. An error means
+  // that it was not taken; how it ended is in its status, once it is finished.
+  Status Run(const OperationPtr& operation, const Deadline& deadline);
   Status Run(Submission submission) {
-    return Run(std::make_shared<Operation>(std::move(submission)));
+    auto operation = std::make_shared<Operation>(std::move(submission));
+    HVDX_RETURN_IF_ERROR(Run(operation, Deadline::Never()));
+    return operation->status;
   }
 
   bool Poll(const OperationPtr& operation);

@@ -48,12 +48,12 @@ Result<std::vector<OperationPtr>> Engine::SubmitGroup(std::vector<Submission> su
   return operations;
 }
 
-Status Engine::Run(const OperationPtr& operation) {
+Status Engine::Run(const OperationPtr& operation, const Deadline& deadline) {
   operation->waited_from_start = true;
   operation->waited.store(true, std::memory_order_relaxed);
   HVDX_RETURN_IF_ERROR(PushOperations({&operation, 1}, /*quietly=*/true));
-  Wait(operation, Deadline::Never());
-  return operation->status;
+  Wait(operation, deadline);
+  return Status::Ok();
 }
 
 bool Engine::Poll(const OperationPtr& operation) {

@@ -78,6 +78,44 @@ TEST(CApiTest, InitAfterShutdownManyTimes) {
   }
 }
 
+TEST(CApiTest, FactorsCountOnlyWhenSaidSo) {
+  ASSERT_TRUE(Init()) << hvdx_last_error();
+  std::vector<float> x{1, 2};
+  std::vector<int64_t> shape;
+  hvdx_submission s = Sum("x", x, shape);
+  s.postscale = 7;
+  EXPECT_EQ(hvdx_run(&s), HVDX_OK) << hvdx_last_error();
+  EXPECT_THAT(x, ElementsAre(1, 2));
+  s.scaled = 1;
+  s.prescale = 3;
+  EXPECT_EQ(hvdx_run(&s), HVDX_OK) << hvdx_last_error();
+  EXPECT_THAT(x, ElementsAre(21, 42));
+  s.prescale = 0;
+  EXPECT_EQ(hvdx_run(&s), HVDX_OK) << hvdx_last_error();
+  EXPECT_THAT(x, ElementsAre(0, 0));
+  horovod_shutdown();
+}
+
+TEST(CApiTest, RunForATimeLeavesAHandleToGoOnWith) {
+  ASSERT_TRUE(Init()) << hvdx_last_error();
+  std::vector<float> x{1, 2};
+  std::vector<int64_t> shape;
+  const hvdx_submission s = Sum("x", x, shape);
+  hvdx_handle handle = 0;
+  const int32_t status = hvdx_run_for(&s, 0, &handle);  // may or may not be done by then
+  if (status == HVDX_TIMEOUT) {
+    ASSERT_GT(handle, 0);
+    EXPECT_EQ(hvdx_wait(handle, -1), HVDX_OK) << hvdx_last_error();
+    hvdx_release(handle);
+  } else {
+    EXPECT_EQ(status, HVDX_OK) << hvdx_last_error();
+    EXPECT_EQ(handle, 0);
+  }
+  EXPECT_EQ(hvdx_run_for(&s, 30, &handle), HVDX_OK) << hvdx_last_error();
+  horovod_shutdown();
+  EXPECT_EQ(hvdx_run_for(&s, 30, &handle), HVDX_PRECONDITION);
+}
+
 TEST(CApiTest, HandlesSlotsAndResultsKeptByTheEngine) {
   ASSERT_TRUE(Init()) << hvdx_last_error();
   std::vector<float> x{1, 2, 3, 4};

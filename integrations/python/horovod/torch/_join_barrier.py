@@ -1,0 +1,33 @@
+"""Waiting for each other: join and barrier."""
+
+from horovod.common.process_sets import ProcessSet, global_process_set
+from horovod.torch import _handles
+from horovod.torch._basics import set_id
+from horovodx import _horovodx as native
+
+_JOIN = 3
+_BARRIER = 6
+_FLOAT32 = 7
+
+
+def join(device: int = -1) -> int:
+    """Says that this rank has no more data, and waits until all have said so.
+
+    Until then it takes part in the others' allreduces with zeros. Returns the rank that joined last.
+    `device` is where those zeros would be; they take no memory of yours.
+    """
+    _handles.next_number()
+    handle = native.submit(_JOIN, "join.noname", _FLOAT32, [], 0, 0)
+    try:
+        native.wait(handle)
+        return int(native.last_joined(handle))
+    finally:
+        native.release(handle)
+
+
+def barrier(process_set: ProcessSet = global_process_set) -> None:
+    """Waits until every rank of the set is here."""
+    _handles.next_number()
+    native.run(
+        _BARRIER, "barrier.noname", _FLOAT32, [], 0, 0, process_set=set_id(process_set)
+    )

@@ -85,6 +85,10 @@ Result<Fd> StartConnectTo(const Endpoint& endpoint, const Address& to) {
 
 std::string ErrnoText(int error) { return std::generic_category().message(error); }
 
+Status FromErrno(const std::string& what) {
+  return Status::Unknown(what + ": " + ErrnoText(errno));
+}
+
 std::string Address::ToString() const {
   const bool v6 = host.find(':') != std::string::npos;
   return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);

@@ -55,5 +55,7 @@ bool WaitFor(int fd, short events, const Deadline& deadline);
 
 // "Connection refused" and the like, without strerror's data race.
 std::string ErrnoText(int error);
+// "<what>: <text of errno>".
+Status FromErrno(const std::string& what);
 
 }  // namespace horovodx

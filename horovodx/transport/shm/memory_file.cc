@@ -18,8 +18,6 @@ constexpr char kLabel[] = "horovodx";  // shows in /proc/<pid>/maps
 constexpr unsigned kNoExecSeal = 0x8;  // MFD_NOEXEC_SEAL, younger than many headers
 constexpr int kSeals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
-Status Failed(const std::string& what) { return Status::Unknown(what + ": " + ErrnoText(errno)); }
-
 int MakeMemfd() {
   const int fd = ::memfd_create(kLabel, MFD_CLOEXEC | MFD_ALLOW_SEALING | kNoExecSeal);
   if (fd >= 0 || errno != EINVAL) return fd;
@@ -46,20 +44,20 @@ MemoryFile& MemoryFile::operator=(MemoryFile&& other) noexcept {
 
 Result<MemoryFile> MemoryFile::MakeUnnamed(std::size_t bytes) {
   MemoryFile file(MakeMemfd());
-  if (!file.fd_.valid()) return Failed("memfd_create");
+  if (!file.fd_.valid()) return FromErrno("memfd_create");
   if (::ftruncate(file.fd(), static_cast<off_t>(bytes)) != 0) {
-    return Failed("a memfd of " + std::to_string(bytes) + " bytes");
+    return FromErrno("a memfd of " + std::to_string(bytes) + " bytes");
   }
-  if (::fcntl(file.fd(), F_ADD_SEALS, kSeals) != 0) return Failed("sealing a memfd");
+  if (::fcntl(file.fd(), F_ADD_SEALS, kSeals) != 0) return FromErrno("sealing a memfd");
   return file;
 }
 
 Result<MemoryFile> MemoryFile::MakeNamed(const std::string& name, std::size_t bytes) {
   MemoryFile file(::shm_open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
-  if (!file.fd_.valid()) return Failed("shm_open " + name);
+  if (!file.fd_.valid()) return FromErrno("shm_open " + name);
   file.name_ = name;
   if (::ftruncate(file.fd(), static_cast<off_t>(bytes)) != 0) {
-    return Failed("a file of " + std::to_string(bytes) + " bytes in /dev/shm");
+    return FromErrno("a file of " + std::to_string(bytes) + " bytes in /dev/shm");
   }
   return file;
 }
@@ -70,12 +68,12 @@ Result<MemoryFile> MemoryFile::OpenUnnamed(pid_t pid, int fd, std::size_t bytes)
   // and opening a device or a pipe is not without effect.
   errno = 0;
   const std::string target = TargetOf(path);
-  if (target.empty()) return Failed(path);
+  if (target.empty()) return FromErrno(path);
   if (!std::string_view(target).starts_with(std::string("/memfd:") + kLabel)) {
     return Status::Unknown(path + " is no segment but " + target);
   }
   MemoryFile file(::open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK));
-  if (!file.fd_.valid()) return Failed("opening " + path);
+  if (!file.fd_.valid()) return FromErrno("opening " + path);
   const int seals = ::fcntl(file.fd(), F_GET_SEALS);
   if (seals < 0 || (seals & kSeals) != kSeals) return Status::Unknown(path + " is not sealed");
   HVDX_RETURN_IF_ERROR(file.CheckSize(bytes));
@@ -84,7 +82,7 @@ Result<MemoryFile> MemoryFile::OpenUnnamed(pid_t pid, int fd, std::size_t bytes)
 
 Result<MemoryFile> MemoryFile::OpenNamed(const std::string& name, std::size_t bytes) {
   MemoryFile file(::shm_open(name.c_str(), O_RDWR | O_CLOEXEC, 0));
-  if (!file.fd_.valid()) return Failed("shm_open " + name);
+  if (!file.fd_.valid()) return FromErrno("shm_open " + name);
   HVDX_RETURN_IF_ERROR(file.CheckSize(bytes));
   return file;
 }
@@ -95,7 +93,7 @@ Status MemoryFile::Reserve(std::size_t offset, std::size_t bytes) const {
     result = ::fallocate(fd(), 0, static_cast<off_t>(offset), static_cast<off_t>(bytes));
   } while (result != 0 && errno == EINTR);
   if (result == 0) return Status::Ok();
-  return Failed("reserving " + std::to_string(bytes) + " bytes of shared memory");
+  return FromErrno("reserving " + std::to_string(bytes) + " bytes of shared memory");
 }
 
 void MemoryFile::DropName() {
@@ -105,7 +103,7 @@ void MemoryFile::DropName() {
 
 Status MemoryFile::CheckSize(std::size_t bytes) const {
   struct stat facts {};
-  if (::fstat(fd(), &facts) != 0) return Failed("fstat of shared memory");
+  if (::fstat(fd(), &facts) != 0) return FromErrno("fstat of shared memory");
   if (S_ISREG(facts.st_mode) && static_cast<std::uint64_t>(facts.st_size) == bytes) {
     return Status::Ok();
   }

@@ -25,8 +25,6 @@ std::size_t SegmentBytes(const Shape& shape) {
   return kHeaderBytes + std::size_t{shape.members} * shape.block_bytes;
 }
 
-Status Failed(const std::string& what) { return Status::Unknown(what + ": " + ErrnoText(errno)); }
-
 std::string Hex(const std::array<std::uint64_t, 2>& token) {
   char text[33];
   std::snprintf(text, sizeof(text), "%016" PRIx64 "%016" PRIx64, token[0], token[1]);
@@ -113,14 +111,14 @@ Result<Segment> Segment::MakePrivate(const Shape& shape) {
   void* memory = ::mmap(nullptr, SegmentBytes(shape), PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED)
-    return Failed("mapping " + std::to_string(SegmentBytes(shape)) + " bytes");
+    return FromErrno("mapping " + std::to_string(SegmentBytes(shape)) + " bytes");
   return Segment(static_cast<std::byte*>(memory), shape, MemoryFile());
 }
 
 Result<Segment> Segment::Map(MemoryFile file, const Shape& shape) {
   void* memory =
       ::mmap(nullptr, SegmentBytes(shape), PROT_READ | PROT_WRITE, MAP_SHARED, file.fd(), 0);
-  if (memory == MAP_FAILED) return Failed("mapping shared memory");
+  if (memory == MAP_FAILED) return FromErrno("mapping shared memory");
   return Segment(static_cast<std::byte*>(memory), shape, std::move(file));
 }
 

@@ -33,6 +33,14 @@ if(CMAKE_CXX_COMPILER_ID MATCHES "Clang")
   target_compile_options(hvdx_flags INTERFACE -Wthread-safety)
 endif()
 
+if(CMAKE_UNITY_BUILD)
+  # Several files read as one meet each other's names; compiled one by one they are warned about.
+  target_compile_options(hvdx_flags INTERFACE -Wno-shadow)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(hvdx_flags INTERFACE -Wno-subobject-linkage)
+  endif()
+endif()
+
 function(hvdx_room name)
   cmake_parse_arguments(ROOM "" "" "SOURCES;NEEDS" ${ARGN})
   add_library(hvdx_${name} STATIC ${ROOM_SOURCES})
@@ -48,6 +56,8 @@ function(hvdx_test name)
     set(TEST_TIMEOUT 600)
   endif()
   add_executable(${name}_test ${TEST_SOURCES})
+  # Each test file for itself, also where rooms are compiled as one source: helpers share names.
+  set_target_properties(${name}_test PROPERTIES UNITY_BUILD OFF)
   target_link_libraries(${name}_test PRIVATE hvdx_flags GTest::gmock GTest::gtest GTest::gtest_main)
   foreach(need ${TEST_NEEDS})
     target_link_libraries(${name}_test PRIVATE hvdx_${need})

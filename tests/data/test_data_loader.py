@@ -3,6 +3,7 @@
 import threading
 
 import pytest
+
 from horovod.data import AsyncDataLoaderMixin, BaseDataLoader
 
 

@@ -1,7 +1,6 @@
 #include "kernels/cast.h"
 
-#include <cstring>
-
+#include "kernels/copy.h"
 #include "kernels/cpu/dispatch.h"
 
 namespace horovodx::kernels {
@@ -10,7 +9,7 @@ void Cast(ElementType to_type, void* to, ElementType from_type, const void* from
           double factor) {
   if (count == 0) return;
   if (to_type == from_type && factor == 1.0) {
-    if (to != from) std::memcpy(to, from, count * SizeOf(to_type));
+    if (to != from) Copy(to, from, count * SizeOf(to_type));
   } else {
     cpu::CastKernelOf(to_type, from_type)(to, from, count, factor);
   }

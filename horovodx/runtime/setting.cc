@@ -6,6 +6,8 @@
 #include <sstream>
 #include <utility>
 
+#include "horovodx/base/hex.h"
+
 namespace horovodx::runtime {
 namespace {
 
@@ -18,13 +20,6 @@ std::string LowerCase(std::string text) {
     if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
   }
   return text;
-}
-
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
 }
 
 std::string Join(std::initializer_list<const char*> words) {
@@ -115,15 +110,9 @@ Setting OneOf(std::string Config::*field, std::initializer_list<const char*> wor
 
 Setting HexSecret(std::string Config::*field) {
   return {"64 hexadecimal digits", [=](Config& config, const std::string& text) {
-            if (text.size() != 64) return false;
-            std::string bytes;
-            for (std::size_t i = 0; i < text.size(); i += 2) {
-              const int high = HexDigit(text[i]);
-              const int low = HexDigit(text[i + 1]);
-              if (high < 0 || low < 0) return false;
-              bytes.push_back(static_cast<char>(high * 16 + low));
-            }
-            config.*field = bytes;
+            const auto bytes = BytesFromHex(text);
+            if (!bytes || bytes->size() != 32) return false;
+            config.*field = *bytes;
             return true;
           }};
 }

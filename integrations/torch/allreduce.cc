@@ -62,12 +62,6 @@ OperationPtr OnCopy(const std::string& name, const How& how, const Tensor& input
   return operation;
 }
 
-Tensor TicketTensor(std::int64_t ticket) {
-  Tensor tensor = Tensor::Empty({}, aoti_torch_dtype_int64());
-  *static_cast<std::int64_t*>(tensor.mutable_data()) = ticket;
-  return tensor;
-}
-
 }  // namespace
 
 void AllreduceStart(StableIValue* stack, std::uint64_t, std::uint64_t) {
@@ -75,7 +69,7 @@ void AllreduceStart(StableIValue* stack, std::uint64_t, std::uint64_t) {
   const Tensor input = arguments.TakeTensor();
   const How how = TakeHow(arguments);
   const auto tickets = InFlight::Get().Start({OnCopy(NameOf(how), how, input)});
-  Results(stack).Put(TicketTensor(tickets[0]));
+  Results(stack).Put(ScalarTensor(tickets[0]));
 }
 
 void GroupedAllreduceStart(StableIValue* stack, std::uint64_t, std::uint64_t) {
@@ -89,7 +83,7 @@ void GroupedAllreduceStart(StableIValue* stack, std::uint64_t, std::uint64_t) {
   }
   std::vector<Tensor> tickets;
   for (const std::int64_t ticket : InFlight::Get().Start(group)) {
-    tickets.push_back(TicketTensor(ticket));
+    tickets.push_back(ScalarTensor(ticket));
   }
   Results(stack).Put(std::move(tickets));
 }

@@ -55,7 +55,7 @@ constexpr Operator kTensorOperators[] = {
 
 // Without tensors: wherever they are called.
 constexpr Operator kOtherOperators[] = {
-    {"barrier", "barrier(int process_set) -> ()", Barrier},
+    {"barrier", "barrier(int process_set) -> Tensor", Barrier},
     {"count_in_flight", "count_in_flight() -> (int now, int most)", CountInFlight},
 };
 

@@ -99,4 +99,10 @@ bool Tensor::contiguous() const {
   return contiguous;
 }
 
+Tensor ScalarTensor(std::int64_t value) {
+  Tensor tensor = Tensor::Empty({}, aoti_torch_dtype_int64());
+  *static_cast<std::int64_t*>(tensor.mutable_data()) = value;
+  return tensor;
+}
+
 }  // namespace hvdx_torch

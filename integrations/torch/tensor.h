@@ -47,4 +47,7 @@ class Tensor {
   AtenTensorHandle handle_ = nullptr;
 };
 
+// An int64 without dimensions.
+Tensor ScalarTensor(std::int64_t value);
+
 }  // namespace hvdx_torch

@@ -87,8 +87,9 @@ def _reducescatter(
     return _with_rows(tensor, (tensor.shape[0] + members - 1 - me) // members)
 
 
-def _barrier(_process_set: int) -> None:
+def _barrier(_process_set: int) -> Tensor:
     inductor.keep_order()
+    return torch.empty((), dtype=torch.int64)
 
 
 _SHAPES = {

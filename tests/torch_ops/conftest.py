@@ -10,7 +10,7 @@ import pytest
 
 torch = pytest.importorskip("torch", minversion="2.10")
 
-from horovodx.library import library_path  # noqa: E402
+from horovodx.library import library_path
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -62,7 +62,7 @@ def _kill(processes: list[subprocess.Popen[bytes]]) -> None:
 
 
 def run_ranks(
-    program: pathlib.Path, size: int, arguments: tuple[str, ...] = (), seconds: float = 90.0
+    program: pathlib.Path, size: int, arguments: tuple[str, ...] = (), seconds: float = 240.0
 ) -> None:
     secret, job = secrets.token_hex(32), secrets.token_hex(4)
     port = _horovodx.rendezvous_start("127.0.0.1", 0, secret, job)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 import torch
-from torch import Tensor
-
 from horovodx import torch_ops
 from horovodx.torch_ops import inductor
+from torch import Tensor
 
 pytestmark = pytest.mark.usefixtures("engine")
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 
 import pytest
 import torch
-
 from horovodx import torch_ops
 
 pytestmark = pytest.mark.usefixtures("engine")

@@ -6,9 +6,8 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from torch import Tensor
-
 from horovodx import torch_ops
+from torch import Tensor
 
 pytestmark = pytest.mark.usefixtures("engine")
 

@@ -9,7 +9,6 @@ import pathlib
 import time
 
 import torch
-
 from horovodx.library import library_path
 
 faulthandler.dump_traceback_later(
@@ -24,7 +23,7 @@ RANK: int = engine.horovod_rank()
 SIZE: int = engine.horovod_size()
 
 
-def wait_for_file(path: pathlib.Path, seconds: float = 60.0) -> None:
+def wait_for_file(path: pathlib.Path, seconds: float = 150.0) -> None:
     end = time.monotonic() + seconds
     while not path.exists():
         assert time.monotonic() < end, f"{path} did not come"

@@ -31,7 +31,7 @@ def allreduce(tensor: Tensor) -> Tensor:
 
 def new_model() -> nn.Sequential:
     torch.manual_seed(7)
-    return nn.Sequential(nn.Linear(6, 16), nn.Tanh(), nn.Linear(16, 8), nn.Tanh(), nn.Linear(8, 2))
+    return nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 2))
 
 
 def new_step(model: nn.Module) -> Callable[[Tensor, Tensor], Tensor]:

@@ -11,9 +11,8 @@ import time
 import torch
 from horovodx.library import library_path
 
-faulthandler.dump_traceback_later(
-    80, exit=True
-)  # before the launcher's deadline: says where it hangs
+# Before the launcher's deadline: says where it hangs.
+faulthandler.dump_traceback_later(220, exit=True)
 torch.set_num_threads(1)
 engine = ctypes.CDLL(library_path())
 engine.horovod_init.restype = ctypes.c_bool

@@ -8,7 +8,7 @@ from horovod.common.process_sets import ProcessSet, global_process_set
 from horovod.torch import _handles
 from horovod.torch._basics import Average, set_id
 from horovod.torch._handles import Pending
-from horovod.torch._tensor import SCATTERED, TYPE_NUMBERS, check, check_all, on_host
+from horovod.torch._tensor import SCATTERED, TYPE_NUMBERS, check_all, check_reduction, on_host
 from horovodx import _horovodx as native
 
 _REDUCESCATTER = 7
@@ -38,7 +38,7 @@ def reducescatter_async(
     postscale_factor: float = 1.0,
 ) -> int:
     """Starts a reducescatter; synchronize(handle) returns this rank's rows."""
-    check(tensor, SCATTERED)
+    check_reduction(tensor, SCATTERED, op, prescale_factor, postscale_factor)
     number = _handles.next_number()
     source, output = on_host(tensor), _output_like(tensor, process_set)
     native_handle = native.submit(
@@ -69,6 +69,8 @@ def grouped_reducescatter_async(
     if not tensors:
         raise ValueError("A grouped operation needs at least one tensor.")
     check_all(tensors, SCATTERED)
+    for tensor in tensors:
+        check_reduction(tensor, SCATTERED, op, prescale_factor, postscale_factor)
     number = _handles.next_number()
     base = _handles.name_for("grouped_reducescatter", name, number)
     sources = [on_host(tensor) for tensor in tensors]

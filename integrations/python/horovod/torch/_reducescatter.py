@@ -18,11 +18,18 @@ def _output_like(tensor: torch.Tensor, process_set: ProcessSet) -> torch.Tensor:
     """Room on the CPU for this rank's rows; the first ranks get one more if they do not divide."""
     if tensor.dim() == 0:
         raise ValueError("reducescatter does not support scalar inputs.")
-    members, me = process_set.size(), process_set.rank()
+    return torch.empty((_own_rows(tensor, process_set), *tensor.shape[1:]), dtype=tensor.dtype)
+
+
+def _own_rows(tensor: torch.Tensor, process_set: ProcessSet) -> int:
     rows = tensor.shape[0]
-    if members is not None and me is not None:
-        rows = rows // members + (1 if me < rows % members else 0)
-    return torch.empty((rows, *tensor.shape[1:]), dtype=tensor.dtype)
+    try:
+        members, me = process_set.size(), process_set.rank()
+    except ValueError:
+        return rows  # there is no such set, or I am not in it: the engine will say so
+    if members is None or me is None:
+        return rows
+    return rows // members + (1 if me < rows % members else 0)
 
 
 def _result(output: torch.Tensor, like: torch.Tensor) -> torch.Tensor:

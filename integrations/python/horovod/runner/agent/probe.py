@@ -1,0 +1,118 @@
+"""Which networks join two hosts: one listens on every address, the other dials them all.
+
+An address can answer and yet be the wrong host (every host has the same docker0, say), so both
+sides prove that they know the probe's token, and the one that listens says which host it is.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from typing import List, Tuple
+
+from .interfaces import ipv4_interfaces
+
+SECONDS = 5.0  # for one dial
+_NONCE = 16
+_DIGEST = 32
+
+
+def _networks() -> List[Tuple[str, str]]:
+    return [(name, address) for name, address in ipv4_interfaces() if not is_loopback(address)]
+
+
+def is_loopback(address: str) -> bool:
+    """Whether an IPv4 address stays inside its machine."""
+    return address.startswith("127.")
+
+
+def _proof(token: str, *parts: bytes) -> bytes:
+    import hmac
+
+    return hmac.new(token.encode(), b"|".join(parts), "sha256").digest()
+
+
+def _receive(peer: socket.socket, count: int) -> bytes:
+    data = b""
+    while len(data) < count:
+        piece = peer.recv(count - len(data))
+        if not piece:
+            raise ConnectionError("the other side hung up")
+        data += piece
+    return data
+
+
+# --- the side that listens ---
+
+
+def open_listeners() -> Tuple[List[socket.socket], List[str]]:
+    """A socket for each address of this host, and interface, address, port of each as texts."""
+    listeners, told = [], []
+    for name, address in _networks():
+        try:
+            listener = socket.create_server((address, 0), backlog=64)
+        except OSError:
+            continue
+        listeners.append(listener)
+        told += [name, address, str(listener.getsockname()[1])]
+    return listeners, told
+
+
+def serve(listeners: List[socket.socket], token: str, host: str) -> List[str]:
+    """Answers everybody who knows the token, for ever; runs in a process of its own."""
+    import select
+
+    while True:
+        for listener in select.select(listeners, [], [])[0]:
+            peer, _ = listener.accept()
+            try:
+                _answer(peer, token, host)
+            except OSError:
+                pass
+            finally:
+                peer.close()
+
+
+def _answer(peer: socket.socket, token: str, host: str) -> None:
+    import hmac
+
+    peer.settimeout(SECONDS / 5)
+    nonce = os.urandom(_NONCE)
+    peer.sendall(nonce)
+    theirs = _receive(peer, _NONCE)
+    if hmac.compare_digest(_receive(peer, _DIGEST), _proof(token, b"dial", nonce, theirs)):
+        peer.sendall(_proof(token, b"answer", theirs, nonce, host.encode()))
+
+
+# --- the side that dials ---
+
+
+def reachable(token: str, host: str, targets: List[str]) -> List[str]:
+    """Interfaces of this host over which `host` answers on an interface of the same name."""
+    import threading
+
+    found: List[str] = []
+    calls = []
+    for name, address, port in zip(targets[::3], targets[1::3], targets[2::3]):
+        for own_name, source in _networks():
+            if own_name == name:
+                where = (source, address, int(port))
+                call = threading.Thread(target=_call, args=(found, name, where, token, host))
+                call.start()
+                calls.append(call)
+    for call in calls:
+        call.join()
+    return [name for name, _ in _networks() if name in found]
+
+
+def _call(found: List[str], name: str, where: Tuple[str, str, int], token: str, host: str) -> None:
+    source, address, port = where
+    try:
+        with socket.create_connection((address, port), SECONDS, (source, 0)) as peer:
+            nonce = _receive(peer, _NONCE)
+            mine = os.urandom(_NONCE)
+            peer.sendall(mine + _proof(token, b"dial", nonce, mine))
+            if _receive(peer, _DIGEST) == _proof(token, b"answer", mine, nonce, host.encode()):
+                found.append(name)
+    except OSError:
+        pass

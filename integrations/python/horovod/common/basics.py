@@ -28,7 +28,7 @@ class HorovodBasics:
     HOROVOD_PROCESS_SET_ERROR_SHUTDOWN = -5
     HOROVOD_PROCESS_SET_ERROR_EXISTING_SET = -6
 
-    def __init__(self, pkg_path: Optional[str] = None, *args: str) -> None:
+    def __init__(self, pkg_path: Optional[str], *args: str) -> None:
         self.MPI_LIB_CTYPES = ctypes.CDLL(library_path(), mode=ctypes.RTLD_GLOBAL)
         library = self.MPI_LIB_CTYPES
         library.hvdx_last_error.restype = ctypes.c_char_p

@@ -1,4 +1,5 @@
 """Horovod for PyTorch: `import horovod.torch as hvd`."""
+# ruff: noqa: F401  (names to be imported from here)
 
 from horovod.torch.compression import Compression
 from horovod.torch.functions import (

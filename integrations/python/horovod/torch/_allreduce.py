@@ -9,7 +9,8 @@ from horovod.torch import _handles
 from horovod.torch._basics import Adasum, check_adasum, handle_average_backwards_compatibility
 from horovod.torch._basics import set_id
 from horovod.torch._handles import Pending
-from horovod.torch._tensor import REDUCED, TYPE_NUMBERS, check, check_all, on_host
+from horovod.torch._tensor import REDUCED, TYPE_NUMBERS, check, check_all, check_reduction
+from horovod.torch._tensor import on_host
 from horovodx import _horovodx as native
 
 _ALLREDUCE = 0
@@ -33,7 +34,7 @@ def run(
     process_set: ProcessSet,
 ) -> torch.Tensor:
     """Submits and waits: the shortest way for a caller who blocks anyway."""
-    check(tensor, REDUCED)
+    check_reduction(tensor, REDUCED, op, prescale_factor, postscale_factor)
     number = _handles.next_number()
     source = on_host(tensor)
     target = output if output.device.type == "cpu" else source
@@ -68,7 +69,7 @@ def start(
     process_set: ProcessSet,
 ) -> int:
     """Submits and returns a handle."""
-    check(tensor, REDUCED)
+    check_reduction(tensor, REDUCED, op, prescale_factor, postscale_factor)
     number = _handles.next_number()
     source, target = _host_pair(tensor, output)
     native_handle = native.submit(
@@ -102,6 +103,8 @@ def start_group(
     if not tensors:
         raise ValueError("A grouped operation needs at least one tensor.")
     check_all(tensors, REDUCED)
+    for tensor in tensors:
+        check_reduction(tensor, REDUCED, op, prescale_factor, postscale_factor)
     number = _handles.next_number()
     base = _handles.name_for("grouped_allreduce", name, number)
     pairs = [_host_pair(tensor, output) for tensor, output in zip(tensors, outputs)]

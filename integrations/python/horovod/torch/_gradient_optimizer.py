@@ -15,7 +15,7 @@ from horovod.common.process_sets import ProcessSet
 from horovod.common.util import split_list
 from horovod.torch import _handles as handles
 from horovod.torch._allreduce import sparse_allreduce_async
-from horovod.torch._basics import Average, set_id, size
+from horovod.torch._basics import Average, Sum, set_id, size
 from horovod.torch._parameter_names import Named, find_duplicates, names_for
 from horovod.torch._tensor import REDUCED, TYPE_NUMBERS, check, on_host
 from horovod.torch.compression import NoneCompressor
@@ -140,18 +140,27 @@ class GradientReducer:
     def _send(self, p: torch.Tensor) -> None:
         """Submits the gradient of p, or notes that its group has one member more."""
         self._handles[p] = (None, None)
-        if p.grad is not None and p.grad.is_sparse and not self.sparse_as_dense:
-            self._was_sparse.add(p)
-        elif p in self._group_of:
-            group = self._group_of[p]
-            ready = self._waiting_in_group.setdefault(id(group), set())
-            ready.add(p)
-            # A sparse member goes by itself.
-            if all(q in ready or q in self._was_sparse for q in group):
-                del self._waiting_in_group[id(group)]
-                self._send_group([q for q in group if q in ready])
+        sparse = self._travels_sparse(p)
+        group = self._group_of.get(p)
+        if sparse or group is None:
+            self._handles[p] = self._send_one(p)
+        if group is None:
             return
-        self._handles[p] = self._send_one(p)
+        ready = self._waiting_in_group.setdefault(id(group), set())
+        if not sparse:
+            ready.add(p)
+        # A sparse member goes by itself: the others do not wait for it.
+        if ready and all(q in ready or q in self._was_sparse for q in group):
+            del self._waiting_in_group[id(group)]
+            self._send_group([q for q in group if q in ready])
+
+    def _travels_sparse(self, p: torch.Tensor) -> bool:
+        """As its gradient is; without one, as it was the last time."""
+        if self.sparse_as_dense:
+            return False
+        if p.grad is not None:
+            (self._was_sparse.add if p.grad.is_sparse else self._was_sparse.discard)(p)
+        return p in self._was_sparse
 
     def _send_one(self, p: torch.Tensor) -> Tuple[Any, Any]:
         gradient = self._gradient_of(p)
@@ -311,8 +320,12 @@ class GradientReducer:
                 # Its line search decides by the loss: all ranks must see the same one.
                 from horovod.torch._differentiable import allreduce
 
-                value = torch.as_tensor(loss).detach().clone()
-                loss = allreduce(value, name="loss.closure", process_set=self.process_set)
+                loss = allreduce(
+                    torch.as_tensor(loss).detach().clone(),
+                    name="loss.closure",
+                    op=Sum if self.op == Sum else Average,  # the loss that the gradients are of
+                    process_set=self.process_set,
+                )
             return loss
 
         return reduced

@@ -1,6 +1,8 @@
 """All collectives and the facts of a job, in the place where Horovod has them."""
+# ruff: noqa: F401  (names to be imported from here)
 
 from horovod.common.exceptions import HorovodInternalError
+from horovod.torch import mpi_lib_v2 as mpi_lib
 from horovod.common.process_sets import (
     ProcessSet,
     add_process_set,

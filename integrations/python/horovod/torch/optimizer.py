@@ -7,7 +7,7 @@ import torch
 
 from horovod.common.process_sets import ProcessSet, global_process_set
 from horovod.torch._adasum_optimizer import DeltaReducer
-from horovod.torch._basics import Adasum, Average, rocm_built, size
+from horovod.torch._basics import Adasum, Average, check_adasum, rocm_built, size
 from horovod.torch._gradient_optimizer import GradientReducer
 from horovod.torch.compression import Compression
 
@@ -54,8 +54,8 @@ def DistributedOptimizer(
         groups = num_groups if groups is None else groups
     if groups is not None:
         _check_groups(groups)
-    if op == Adasum and process_set is not global_process_set:
-        raise NotImplementedError("Adasum does not support non-global process sets yet.")
+    if op == Adasum:
+        check_adasum(process_set)
 
     reducer: Any = DeltaReducer if op == Adasum and size() > 1 else GradientReducer
     wrapped = _of_class(optimizer, reducer)

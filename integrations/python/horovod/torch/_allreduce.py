@@ -5,7 +5,7 @@ from typing import Callable, List, Optional, Sequence, Tuple
 import torch
 
 from horovod.common.process_sets import ProcessSet, global_process_set
-from horovod.torch import _handles
+from horovod.torch import _compiled, _handles
 from horovod.torch._basics import Adasum, check_adasum, handle_average_backwards_compatibility
 from horovod.torch._basics import set_id
 from horovod.torch._handles import Pending
@@ -149,6 +149,10 @@ def allreduce_async(
 ) -> int:
     """Starts an allreduce into a new tensor; synchronize(handle) returns it."""
     op = resolve(op, average, process_set)
+    if _compiled.is_compiling():
+        return _compiled.operators.allreduce_async(  # type: ignore[no-any-return]
+            tensor, name, op, prescale_factor, postscale_factor, set_id(process_set)
+        )
     check(tensor, REDUCED)
     output = torch.empty_like(tensor)
     return start(tensor, output, name, op, prescale_factor, postscale_factor, process_set)
@@ -165,6 +169,10 @@ def allreduce_(
 ) -> torch.Tensor:
     """Allreduces a tensor in place and returns it. Not differentiable."""
     op = resolve(op, average, process_set)
+    if _compiled.is_compiling():
+        return _compiled.operators.allreduce_(  # type: ignore[no-any-return]
+            tensor, name, op, prescale_factor, postscale_factor, set_id(process_set)
+        )
     return run(tensor, tensor, name, op, prescale_factor, postscale_factor, process_set)
 
 
@@ -179,6 +187,10 @@ def allreduce_async_(
 ) -> int:
     """Starts an allreduce in place; synchronize(handle) returns the tensor."""
     op = resolve(op, average, process_set)
+    if _compiled.is_compiling():
+        return _compiled.operators.allreduce_async_(  # type: ignore[no-any-return]
+            tensor, name, op, prescale_factor, postscale_factor, set_id(process_set)
+        )
     return start(tensor, tensor, name, op, prescale_factor, postscale_factor, process_set)
 
 
@@ -222,6 +234,13 @@ def grouped_allreduce_(
     process_set: ProcessSet = global_process_set,
 ) -> Tuple[torch.Tensor, ...]:
     """Allreduces a group in place and returns its tensors. Not differentiable."""
+    if _compiled.is_compiling():
+        op = resolve(op, average, process_set)
+        return tuple(
+            _compiled.operators.grouped_allreduce_(
+                tensors, name, op, prescale_factor, postscale_factor, set_id(process_set)
+            )
+        )
     handle = grouped_allreduce_async_(
         tensors, average, name, op, prescale_factor, postscale_factor, process_set
     )

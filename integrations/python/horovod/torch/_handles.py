@@ -7,6 +7,7 @@ unnamed calls pair up if all ranks make the same calls in the same order.
 import itertools
 from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence
 
+from horovod.torch import _compiled
 from horovodx import _horovodx as native
 
 _numbers: Iterator[int] = itertools.count(1)
@@ -79,5 +80,7 @@ def synchronize(handle: int) -> Any:
 
     Raises HorovodInternalError if it failed, ValueError if it was asked for wrongly.
     """
+    if _compiled.is_compiling():
+        return _compiled.operators.synchronize(handle)
     pending = _handle_map.pop(handle, None)
     return None if pending is None else pending.wait()

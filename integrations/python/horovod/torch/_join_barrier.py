@@ -1,7 +1,7 @@
 """Waiting for each other: join and barrier."""
 
 from horovod.common.process_sets import ProcessSet, global_process_set
-from horovod.torch import _handles
+from horovod.torch import _compiled, _handles
 from horovod.torch._basics import set_id
 from horovod.torch._handles import Pending
 from horovodx import _horovodx as native
@@ -29,6 +29,9 @@ def join_async() -> int:
 
 def barrier(process_set: ProcessSet = global_process_set) -> None:
     """Waits until every rank of the set is here."""
+    if _compiled.is_compiling():
+        _compiled.operators.barrier(set_id(process_set))
+        return
     _handles.synchronize(barrier_async(process_set))
 
 

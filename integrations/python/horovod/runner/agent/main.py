@@ -8,13 +8,16 @@ import select
 import signal
 import sys
 import time
-from typing import Callable, Dict, List, NoReturn, Optional, Tuple
 
 from . import frames
 from .frames import FrameParser, pack, pack_fields
 from .interfaces import ipv4_interfaces
 from .process_tree import adopt_orphans, descendants, die_with_parent, signal_all
 from .worker import Worker
+
+TYPE_CHECKING = False  # typing takes long to import
+if TYPE_CHECKING:
+    from typing import Callable, Dict, List, NoReturn, Optional, Tuple
 
 GRACE_SECONDS = 5.0  # between SIGTERM and SIGKILL
 STRAGGLER_SECONDS = 1.0  # for what workers leave behind when they have ended

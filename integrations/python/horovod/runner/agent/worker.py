@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-from typing import Dict, List, NoReturn, Optional
 
 from .frames import RESULT, STDERR, STDOUT
 from .process_tree import die_with_parent
+
+TYPE_CHECKING = False  # typing takes long to import
+if TYPE_CHECKING:
+    from typing import Dict, List, NoReturn, Optional
 
 # How a worker that runs a function (run_task.py) finds its ends.
 FUNCTION_FD = "HOROVODX_FUNCTION_FD"

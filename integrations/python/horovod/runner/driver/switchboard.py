@@ -55,7 +55,7 @@ class Switchboard:
             if what == "in":
                 link.write()
             elif what == "err":
-                if not link.read_stderr():
+                if link.read_stderr() is False:
                     self._forget(link.stderr)
             else:
                 for frame in link.read():

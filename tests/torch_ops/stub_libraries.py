@@ -12,6 +12,7 @@ are defined with those versions, one library for each file that is asked for the
 from __future__ import annotations
 
 import collections
+import ctypes
 import pathlib
 import re
 import subprocess
@@ -21,6 +22,13 @@ import sys
 SYSTEM = re.compile(
     r"^(lib(c|m|dl|rt|pthread|util|gcc_s|stdc\+\+|gomp)|ld-linux[-a-z0-9_]*)([-.]|$)"
 )
+
+
+# None: this program, for what Python itself has.
+SYSTEM_LIBRARIES = [
+    ctypes.CDLL(name)
+    for name in (None, "libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1")
+]
 
 
 def output_of(*command: str) -> str:
@@ -48,6 +56,10 @@ def version_files(library: pathlib.Path) -> dict[str, str]:
     return found
 
 
+def in_system(name: str) -> bool:
+    return any(hasattr(library, name) for library in SYSTEM_LIBRARIES)
+
+
 def write_library(path: pathlib.Path, names: list[str], versions: dict[str, list[str]]) -> None:
     """A library with functions `names`, and others under their versions."""
     source = path.with_suffix(".s")
@@ -55,9 +67,14 @@ def write_library(path: pathlib.Path, names: list[str], versions: dict[str, list
     for name in names:
         lines += [f".globl {name}", f".type {name},@function", f"{name}:"]
     lines += ["xorl %eax, %eax", "ret"]
-    for version, members in versions.items():
+    for members in versions.values():
         for name in members:
-            lines += [f".globl {name}", f".type {name},@function", f"{name}: xorl %eax, %eax", "ret"]
+            lines += [
+                f".globl {name}",
+                f".type {name},@function",
+                f"{name}: xorl %eax, %eax",
+                "ret",
+            ]
     lines += ['.section .note.GNU-stack,"",@progbits']
     source.write_text("\n".join(lines) + "\n")
     command = ["gcc", "-shared", "-nostdlib", f"-Wl,-soname,{path.name}", "-o", str(path)]
@@ -94,7 +111,7 @@ def main() -> None:
             file = files.get(version, "")
             if version and file in missing:
                 versioned[file][version].add(name)
-            elif not version and name not in defined and not name.startswith(("Py", "_Py")):
+            elif not version and name not in defined and not in_system(name):
                 plain.add(name)
     for number, name in enumerate(sorted(missing)):
         members = {v: sorted(n) for v, n in versioned[name].items()}

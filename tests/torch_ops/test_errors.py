@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import pytest
 import torch
+
 from horovodx import torch_ops
 
 pytestmark = pytest.mark.usefixtures("engine")

@@ -6,8 +6,9 @@ from collections.abc import Callable
 
 import pytest
 import torch
-from horovodx import torch_ops
 from torch import Tensor
+
+from horovodx import torch_ops
 
 pytestmark = pytest.mark.usefixtures("engine")
 

@@ -7,6 +7,7 @@ import pathlib
 
 import pytest
 import torch
+
 from horovodx import torch_ops
 
 pytestmark = pytest.mark.usefixtures("engine")

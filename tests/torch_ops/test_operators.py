@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 import torch
+
 from horovodx import torch_ops
 
 pytestmark = pytest.mark.usefixtures("engine")

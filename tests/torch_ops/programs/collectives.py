@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import torch
-from horovodx import torch_ops
 from rank import RANK, SIZE
 from torch import Tensor
+
+from horovodx import torch_ops
 
 SUM, AVERAGE, MIN, MAX = 1, 0, 3, 4
 RANKS = range(SIZE)

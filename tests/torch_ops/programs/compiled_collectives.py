@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import torch
-from horovodx import torch_ops
 from rank import RANK, SIZE
 from torch import Tensor
+
+from horovodx import torch_ops
 
 
 def function(x: Tensor) -> list[Tensor]:

@@ -15,7 +15,10 @@ import torch
 from rank import RANK, SIZE, wait_for_file
 from torch import Tensor, nn
 
-torch._dynamo.config.trace_autograd_ops = True
+# backward() in a graph came with this setting; before, torch.func does the same.
+BACKWARD = hasattr(torch._dynamo.config, "trace_autograd_ops")
+if BACKWARD:
+    torch._dynamo.config.trace_autograd_ops = True
 
 
 def allreduce(tensor: Tensor) -> Tensor:
@@ -34,16 +37,31 @@ def new_model() -> nn.Sequential:
     return nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 2))
 
 
-def new_step(model: nn.Module) -> Callable[[Tensor, Tensor], Tensor]:
-    def step(x: Tensor, y: Tensor) -> Tensor:
+def loss_and_gradients(model: nn.Module, x: Tensor, y: Tensor) -> tuple[Tensor, list[Tensor]]:
+    if BACKWARD:
         loss = ((model(x) - y) ** 2).mean()
         loss.backward()
-        reduced = [allreduce(p.grad) for p in model.parameters()]
+        gradients = [parameter.grad for parameter in model.parameters()]
+        for parameter in model.parameters():
+            parameter.grad = None
+        return loss.detach(), gradients
+
+    def loss_of(parameters: dict[str, Tensor]) -> Tensor:
+        return ((torch.func.functional_call(model, parameters, (x,)) - y) ** 2).mean()
+
+    parameters = {name: value.detach() for name, value in model.named_parameters()}
+    by_name, loss = torch.func.grad_and_value(loss_of)(parameters)
+    return loss, list(by_name.values())
+
+
+def new_step(model: nn.Module) -> Callable[[Tensor, Tensor], Tensor]:
+    def step(x: Tensor, y: Tensor) -> Tensor:
+        loss, gradients = loss_and_gradients(model, x, y)
+        reduced = [allreduce(gradient) for gradient in gradients]
         with torch.no_grad():
             for parameter, gradient in zip(model.parameters(), reduced):
                 parameter.sub_(0.1 * gradient)
-                parameter.grad = None
-        return loss.detach()
+        return loss
 
     return step
 

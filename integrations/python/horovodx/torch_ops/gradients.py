@@ -6,7 +6,7 @@ every rank.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
@@ -90,7 +90,7 @@ def _reducescatter(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
     return everybodys, None, None, None, None, None
 
 
-_GRADIENTS = {
+_GRADIENTS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "allreduce": (_allreduce, _save_how),
     "grouped_allreduce": (_grouped_allreduce, _save_how),
     "allgather": (_allgather, _save_allgather),

@@ -57,7 +57,7 @@ def _lower(name: str) -> None:
 
     def lower(*args: Any, **kwargs: Any) -> Any:
         args = _pytree.tree_map_only(ir.TensorBox, ir.ExternKernel.require_contiguous, args)
-        graph = V.graph
+        graph: Any = V.graph
         before = len(graph.operations)
         result = call(*args, **kwargs)
         made = graph.operations[before:]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Union
+from collections.abc import Callable, Sequence
+from typing import Any, Union
 
 import torch
 from torch import SymInt, Tensor
@@ -92,7 +92,7 @@ def _barrier(_process_set: int) -> Tensor:
     return torch.empty((), dtype=torch.int64)
 
 
-_SHAPES = {
+_SHAPES: dict[str, Callable[..., Any]] = {
     "allreduce_start": _allreduce_start,
     "grouped_allreduce_start": _grouped_allreduce_start,
     "allreduce_wait": _allreduce_wait,

@@ -2,11 +2,11 @@
 
 import faulthandler
 import os
-from typing import Any, Iterator
-
-import pytest
+from collections.abc import Iterator
+from typing import Any
 
 import horovod.torch as hvd
+import pytest
 
 _failed = pytest.StashKey[bool]()
 

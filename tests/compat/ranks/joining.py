@@ -3,10 +3,9 @@
 import time
 from typing import Any
 
+import horovod.torch as hvd
 import pytest
 import torch
-
-import horovod.torch as hvd
 
 
 def test_everybody_at_once(rank: int, size: int) -> None:

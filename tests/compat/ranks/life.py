@@ -3,13 +3,13 @@
 import json
 import os
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator
-
-import pytest
-import torch
+from typing import Any, Callable
 
 import horovod.torch as hvd
+import pytest
+import torch
 from horovod.torch import mpi_ops
 
 NOT_YET = "Horovod has not been initialized; use hvd.init()."
@@ -26,7 +26,7 @@ def from_the_start() -> Iterator[None]:
     hvd.init()
 
 
-CALLS: Dict[str, Callable[[], Any]] = {
+CALLS: dict[str, Callable[[], Any]] = {
     "allreduce": lambda: hvd.allreduce(torch.ones(2)),
     "allreduce_": lambda: hvd.allreduce_(torch.ones(2)),
     "allreduce_async": lambda: hvd.allreduce_async(torch.ones(2)),

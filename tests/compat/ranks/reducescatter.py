@@ -1,10 +1,9 @@
 """Reducescatter: NumPy's reduction, cut by rows."""
 
+import horovod.torch as hvd
 import pytest
 import torch
 from expected import FLOATS, SHAPES, allreduce, everybodys, rows_of, same
-
-import horovod.torch as hvd
 
 TYPES = [torch.uint8, torch.int8, torch.int32, torch.int64, *FLOATS]
 OPS = {"Average": hvd.Average, "Sum": hvd.Sum}

@@ -1,7 +1,7 @@
 """GradientReducer: the half of a DistributedOptimizer that reduces gradients.
 
 It stands before the optimizer's own class: step() here reduces, step() there moves the weights.
-Gradients are submitted from hooks, by slot: what the engine must know of a gradient it is told once.
+Gradients are submitted from hooks, by slot: the engine is told once what it must know of each.
 """
 
 import contextlib
@@ -284,7 +284,7 @@ class GradientReducer:
 
     @contextlib.contextmanager
     def skip_synchronize(self) -> Iterator[None]:
-        """For `optimizer.synchronize(); clip or unscale; with optimizer.skip_synchronize(): step()`."""
+        """For `synchronize(); clip or unscale; with optimizer.skip_synchronize(): step()`."""
         self._should_synchronize = False
         try:
             yield

@@ -18,7 +18,7 @@ abandoned: List[Any] = []
 
 
 class Pending:
-    """An operation under way: what the engine calls it, what it reads, and what to do at its end."""
+    """An operation under way: its handles in the engine, its memory, and what to do at the end."""
 
     __slots__ = ("native_handles", "kept", "finish")
 

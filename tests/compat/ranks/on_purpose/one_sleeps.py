@@ -1,0 +1,13 @@
+"""Rank 1 never comes."""
+
+import threading
+
+import horovod.torch as hvd
+import torch
+
+
+def test_sleeps() -> None:
+    hvd.barrier()
+    if hvd.rank() == 1:
+        threading.Event().wait()
+    hvd.allreduce(torch.ones(1), name="without rank 1")

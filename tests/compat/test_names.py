@@ -113,6 +113,21 @@ SIGNATURES = {
         "HorovodVersionMismatchError": "name, version, installed_version",
         "get_version_mismatch_message": "name, version, installed_version",
     },
+    "horovod.common.util": {
+        "extension_available": "ext_base_name, verbose=False",
+        "gpu_available": "ext_base_name, verbose=False",
+        **dict.fromkeys(["mpi_built", "gloo_built", "nccl_built"], "verbose=False"),
+        **dict.fromkeys(["ddl_built", "ccl_built"], "verbose=False"),
+        "check_extension": "ext_name, ext_env_var, pkg_path, *args",
+        "get_ext_suffix": "",
+        "get_extension_full_path": "pkg_path, *args",
+        "check_installed_version": "name, version, exception=None",
+        "env": "**kwargs",
+        "get_average_backwards_compatibility_fun": "reduce_ops",
+        "split_list": "l, n",
+        "is_iterable": "x",
+        "is_version_greater_equal_than": "ver, target",
+    },
     "horovod.common.basics": {
         "HorovodBasics": "pkg_path, *args",
         "HorovodBasics.init": "self, comm=None, process_sets=None",
@@ -142,6 +157,7 @@ ATTRIBUTES = {
     ],
     "horovod.torch.compression": ["Compressor", "NoneCompressor", "FP16Compressor", "Compression"],
     "horovod.common.process_sets": ["global_process_set"],
+    "horovod.common.util": ["EXTENSIONS", "num_rank_is_power_2", "_cache"],
     "horovod.common.exceptions": ["HorovodInternalError"],
 }
 SUBMODULES = {"mpi_ops", "compression", "functions", "optimizer", "sync_batch_norm", "elastic"}

@@ -1,4 +1,4 @@
-"""Horovod's behaviour on 1, 2, 3 and 4 ranks: every job runs some files of ranks/ on all of them."""
+"""Horovod's behaviour on 1 to 4 ranks: every job runs some files of ranks/ on all of them."""
 
 import os
 import random
@@ -11,7 +11,8 @@ JOBS = {
     "collectives": ["allreduce.py", "movement.py", "reducescatter.py", "gradients.py"],
     "errors": ["handles.py", "mistakes.py", "mismatches.py"],
     "sets": ["process_sets.py", "joining.py", "life.py"],
-    "objects": ["objects.py", "optimizer.py"],
+    "objects": ["objects.py", "sync_batch_norm.py", "interrupts.py"],
+    "optimizers": ["optimizer.py", "optimizer_use.py", "adasum.py"],
 }
 
 

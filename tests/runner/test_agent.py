@@ -8,6 +8,7 @@ import sys
 
 import pytest
 from conftest import SECONDS, wait_until
+
 from horovod.runner.agent import frames, process_tree
 from horovod.runner.agent.frames import FrameParser, pack, pack_fields, unpack_fields
 from horovod.runner.driver.bundle import agent_source, local_agent_command

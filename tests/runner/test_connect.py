@@ -10,6 +10,7 @@ from typing import Callable
 
 import pytest
 from conftest import SECONDS, Run, clean_env
+
 from horovod.runner import launch
 from horovod.runner.util import network, remote
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from conftest import Run
+
 from horovod.runner import arguments
 from horovod.runner.common.util import config_parser
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import Run
+
 from horovod.runner.driver.prefix import LinePrefixer
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from conftest import PROGRAMS, SECONDS
+
 from horovod.runner import gloo_run
 from horovod.runner.common.util import safe_shell_exec
 from horovod.runner.common.util.hosts import get_host_assignments, parse_hosts

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from conftest import SECONDS
+
 from horovod.common import util
 from horovod.runner import controllers, gloo_run, js_run, mpi_run
 from horovod.runner.common.util import (

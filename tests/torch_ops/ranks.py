@@ -2,8 +2,8 @@
 
     run_ranks(program, size, arguments)
 
-Each rank is `python program arguments...`. If one fails or the deadline passes, all are killed and the
-output of every rank is in the error.
+Each rank is `python program arguments...`. If one fails or the deadline passes, all are killed and
+the output of every rank is in the error.
 """
 
 from __future__ import annotations

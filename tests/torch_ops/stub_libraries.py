@@ -2,11 +2,12 @@
 
     stub_libraries.py FOLDER_TO_READ FOLDER_TO_WRITE
 
-A PyTorch built for CUDA does not load without CUDA's libraries, although its CPU code needs none of them.
-Reads every library in the first folder; for each that is needed and found nowhere, writes a library of that
-name to the second one. The first of them defines every symbol that is then still missing: as a function that
-does nothing and returns 0, or as zeroed memory if it is data. Where versions of symbols are asked for, they
-are defined with those versions, one library for each file that is asked for them.
+A PyTorch built for CUDA does not load without CUDA's libraries, although its CPU code needs none of
+them. Reads every library in the first folder; for each that is needed and found nowhere, writes a
+library of that name to the second one. The first of them defines every symbol that is then still
+missing: as a function that does nothing and returns 0, or as zeroed memory if it is data. Where
+versions of symbols are asked for, they are defined with those versions, one library for each file
+that is asked for them.
 """
 
 from __future__ import annotations

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 import torch
-from horovodx.torch_ops import inductor
 from torch import Tensor
 
 from horovodx import torch_ops
+from horovodx.torch_ops import inductor
 
 pytestmark = pytest.mark.usefixtures("engine")
 

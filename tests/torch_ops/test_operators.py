@@ -1,4 +1,4 @@
-"""The operators one by one, with an engine of size 1: what PyTorch's own checker and the types say."""
+"""The operators one by one, with an engine of size 1: PyTorch's own checker, and the types."""
 
 from __future__ import annotations
 

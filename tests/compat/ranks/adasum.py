@@ -1,6 +1,6 @@
 """Adasum: the operation on tensors, and the optimizer that reduces changes with it."""
 
-from typing import Any, List
+from typing import Any
 
 import pytest
 import torch
@@ -18,13 +18,13 @@ def power_of_two(size: int) -> None:
         pytest.skip("Adasum needs a power of two")
 
 
-def everybodys(shape: Any, dtype: torch.dtype, seed: int = 0) -> List[torch.Tensor]:
+def everybodys(shape: Any, dtype: torch.dtype, seed: int = 0) -> list[torch.Tensor]:
     generator = torch.Generator().manual_seed(seed)
     shape = (hvd.size(), *shape)
     return list(torch.randn(shape, generator=generator, dtype=torch.float64).to(dtype))
 
 
-def right(result: torch.Tensor, tensors: List[torch.Tensor]) -> bool:
+def right(result: torch.Tensor, tensors: list[torch.Tensor]) -> bool:
     tolerance = TOLERANCE[result.dtype]
     expected = adasum_of(tensors)
     return result.dtype == tensors[0].dtype and torch.allclose(
@@ -94,9 +94,7 @@ def test_tensors_that_travel_together_are_combined_one_by_one(rank: int) -> None
 @pytest.mark.usefixtures("power_of_two")
 def test_factors(rank: int) -> None:
     tensors = everybodys((9,), torch.float64)
-    result = hvd.allreduce(
-        tensors[rank], op=hvd.Adasum, prescale_factor=2.0, postscale_factor=0.25
-    )
+    result = hvd.allreduce(tensors[rank], op=hvd.Adasum, prescale_factor=2.0, postscale_factor=0.25)
     expected = 0.25 * adasum_of([2 * t for t in tensors])
     assert torch.allclose(result, expected)
 
@@ -128,7 +126,7 @@ def test_integers_are_refused(size: int) -> None:
 # --- the optimizer
 
 
-def simulated(name: str, steps: int, passes: int = 1) -> List[torch.Tensor]:
+def simulated(name: str, steps: int, passes: int = 1) -> list[torch.Tensor]:
     """All ranks in one process: each makes its own step, the changes are combined."""
     size = hvd.size()
     models = [network() for _ in range(size)]
@@ -194,7 +192,7 @@ def test_closure_and_guards(size: int) -> None:
     )
     for batch in batches(3):
 
-        def closure() -> torch.Tensor:
+        def closure(batch: list[torch.Tensor] = batch) -> torch.Tensor:
             optimizer.zero_grad()
             value = loss(model, part(batch))
             value.backward()

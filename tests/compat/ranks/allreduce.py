@@ -1,7 +1,7 @@
 """Allreduce in all its forms: types, operations, factors, shapes, groups and sparse tensors."""
 
 import itertools
-from typing import Any, List
+from typing import Any
 
 import pytest
 import torch
@@ -86,7 +86,7 @@ def test_worked_values_of_two_ranks(rank: int, size: int) -> None:
     if size != 2:
         pytest.skip("values for two ranks")
 
-    def mine(first: List[Any], second: List[Any], dtype: torch.dtype) -> torch.Tensor:
+    def mine(first: list[Any], second: list[Any], dtype: torch.dtype) -> torch.Tensor:
         return torch.tensor(second if rank else first, dtype=dtype)
 
     i32 = torch.int32

@@ -2,7 +2,8 @@
 
 import faulthandler
 import os
-from typing import Any, Iterator
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 

@@ -3,7 +3,7 @@
 import functools
 import os
 import zlib
-from typing import List, Sequence, Tuple
+from collections.abc import Sequence
 
 import numpy as np
 import torch
@@ -18,7 +18,7 @@ TYPES = [*INTEGERS, *FLOATS, torch.bool]
 UNSCALED = [torch.int16, torch.bool]  # reduced, but never multiplied
 
 # No dimension, no elements, fewer than ranks, odd, many dimensions.
-SHAPES: List[Tuple[int, ...]] = [
+SHAPES: list[tuple[int, ...]] = [
     (),
     (0,),
     (2, 0, 3),
@@ -34,7 +34,7 @@ SHAPES: List[Tuple[int, ...]] = [
 
 def everybodys(
     what: str, dtype: torch.dtype, shape: Sequence[int], high: int = 4
-) -> List[torch.Tensor]:
+) -> list[torch.Tensor]:
     """A tensor for each rank: small whole numbers, so that no type rounds their sums."""
     low = 0 if dtype in (torch.uint8, torch.bool) else -high
     top = 1 if dtype == torch.bool else high

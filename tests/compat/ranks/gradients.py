@@ -1,6 +1,6 @@
 """Gradients of the collectives, by Horovod's rules: see every check's first line."""
 
-from typing import Any, Callable, List
+from typing import Any, Callable
 
 import pytest
 import torch
@@ -9,7 +9,7 @@ from expected import everybodys, rows_of
 import horovod.torch as hvd
 
 
-def weights(what: str, shape: Any) -> List[torch.Tensor]:
+def weights(what: str, shape: Any) -> list[torch.Tensor]:
     """What every rank multiplies its result by before it sums up: the incoming gradients."""
     return everybodys(f"weights {what}", torch.float64, shape)
 
@@ -18,7 +18,7 @@ def leaf(values: torch.Tensor) -> torch.Tensor:
     return values.clone().requires_grad_()
 
 
-def reduced(tensors: List[torch.Tensor], op: int) -> torch.Tensor:
+def reduced(tensors: list[torch.Tensor], op: int) -> torch.Tensor:
     stacked = torch.stack(tensors)
     if op == hvd.Min:
         return stacked.amin(0)
@@ -172,7 +172,7 @@ def test_grouped_reducescatter(rank: int, size: int) -> None:
     assert xs[1].grad.tolist() == [float(size * (r + 1)) for r in range(size) for _ in "ab"]
 
 
-FORMS: List[Callable[[torch.Tensor], torch.Tensor]] = [
+FORMS: list[Callable[[torch.Tensor], torch.Tensor]] = [
     lambda x: hvd.allreduce(x, op=hvd.Sum),
     lambda x: hvd.allgather(x),
     lambda x: hvd.broadcast(x, 0),

@@ -3,7 +3,7 @@
 import gc
 import threading
 import time
-from typing import Any, List
+from typing import Any
 
 import pytest
 import torch
@@ -115,7 +115,7 @@ def test_kinds_have_names_of_their_own(rank: int, size: int) -> None:
     assert hvd.synchronize(reduced).tolist() == [total(size)] * size
 
 
-def twice(name: str, size: int) -> List[Any]:
+def twice(name: str, size: int) -> list[Any]:
     ones = torch.ones(size)
     return [
         lambda: hvd.allreduce_async(ones, name=name),
@@ -169,7 +169,7 @@ def test_a_thousand_under_way(rank: int, size: int) -> None:
 
 def test_threads(rank: int, size: int) -> None:
     """Threads of one process, each with names of its own, in no common order."""
-    wrong: List[str] = []
+    wrong: list[str] = []
 
     def work(number: int) -> None:
         for i in range(30):
@@ -190,7 +190,7 @@ def test_threads(rank: int, size: int) -> None:
 
 def test_another_thread_may_wait(rank: int, size: int) -> None:
     handle = hvd.allreduce_async(torch.ones(3), op=hvd.Sum)
-    results: List[torch.Tensor] = []
+    results: list[torch.Tensor] = []
     thread = threading.Thread(target=lambda: results.append(hvd.synchronize(handle)))
     thread.start()
     thread.join(SECONDS)

@@ -3,8 +3,9 @@
 import json
 import os
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator
+from typing import Any, Callable
 
 import pytest
 import torch
@@ -26,7 +27,7 @@ def from_the_start() -> Iterator[None]:
     hvd.init()
 
 
-CALLS: Dict[str, Callable[[], Any]] = {
+CALLS: dict[str, Callable[[], Any]] = {
     "allreduce": lambda: hvd.allreduce(torch.ones(2)),
     "allreduce_": lambda: hvd.allreduce_(torch.ones(2)),
     "allreduce_async": lambda: hvd.allreduce_async(torch.ones(2)),

@@ -1,6 +1,6 @@
 """Ranks that disagree: all of them are told the same, and the engine goes on."""
 
-from typing import Any, Callable, Dict, Tuple
+from typing import Any, Callable
 
 import pytest
 import torch
@@ -9,7 +9,7 @@ import horovod.torch as hvd
 from horovodx import _horovodx
 
 # What rank 0 to n-2 do, what the last one does, and what all of them are told.
-Case = Tuple[Callable[[str], Any], Callable[[str], Any], str]
+Case = tuple[Callable[[str], Any], Callable[[str], Any], str]
 
 
 def reduce(tensor: torch.Tensor, **how: Any) -> Callable[[str], Any]:
@@ -44,7 +44,7 @@ shapes = "tensor shapes: One rank sent a tensor of shape"
 dims = "tensor shapes: One rank sent a tensor of rank"
 factors = "Mismatched prescale and/or postscale factors"
 ops = "Mismatched reduction operation"
-CASES: Dict[str, Case] = {
+CASES: dict[str, Case] = {
     "allreduce type": (reduce(ones), reduce(ones.double()), f"{types} float32.* float64"),
     "allreduce integer type": (reduce(ones.int()), reduce(ones.long()), f"{types} int32.* int64"),
     "allreduce half types": (reduce(ones.half()), reduce(ones.bfloat16()), f"{types} float16"),

@@ -1,7 +1,5 @@
 """Allgather, broadcast and alltoall: data arrives where it should, every bit of it."""
 
-from typing import List
-
 import pytest
 import torch
 from expected import SHAPES, TYPES, everybodys, same
@@ -13,7 +11,7 @@ by_type = pytest.mark.parametrize("dtype", MOVED, ids=str)
 WITH_ROWS = [shape for shape in SHAPES if shape]
 
 
-def rows_differ(what: str, dtype: torch.dtype, rest: tuple) -> List[torch.Tensor]:
+def rows_differ(what: str, dtype: torch.dtype, rest: tuple) -> list[torch.Tensor]:
     """A tensor for each rank with 0, 3, 6, … rows."""
     whole = everybodys(what, dtype, (3 * hvd.size(), *rest))
     return [tensor[: 3 * rank] for rank, tensor in enumerate(whole)]

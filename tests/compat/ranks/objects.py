@@ -3,7 +3,7 @@
 import collections
 import copy
 import dataclasses
-from typing import Any, Callable, Dict, List
+from typing import Any, Callable
 
 import pytest
 import torch
@@ -15,10 +15,10 @@ import horovod.torch as hvd
 class Point:
     x: float
     name: str
-    more: Dict[str, Any]
+    more: dict[str, Any]
 
 
-ODD: List[Any] = [
+ODD: list[Any] = [
     None,
     0,
     -(2**80),
@@ -114,7 +114,7 @@ def model_of(rank: int) -> torch.nn.Module:
     )
 
 
-def equal(a: Dict[str, torch.Tensor], b: Dict[str, torch.Tensor]) -> bool:
+def equal(a: dict[str, torch.Tensor], b: dict[str, torch.Tensor]) -> bool:
     return list(a) == list(b) and all(torch.equal(a[key], b[key]) for key in a)
 
 
@@ -158,8 +158,8 @@ def test_what_broadcast_parameters_does_not_take() -> None:
 
 # --- optimizer state
 
-Make = Callable[[List[torch.nn.Parameter]], torch.optim.Optimizer]
-OPTIMIZERS: Dict[str, Make] = {
+Make = Callable[[list[torch.nn.Parameter]], torch.optim.Optimizer]
+OPTIMIZERS: dict[str, Make] = {
     "SGD": lambda p: torch.optim.SGD(p, lr=0.1),
     "SGD momentum": lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True),
     "Adam": lambda p: torch.optim.Adam(p, lr=0.1),
@@ -177,7 +177,7 @@ OPTIMIZERS: Dict[str, Make] = {
 }
 
 
-def parameters(rank: int) -> List[torch.nn.Parameter]:
+def parameters(rank: int) -> list[torch.nn.Parameter]:
     torch.manual_seed(rank)
     return [torch.nn.Parameter(torch.randn(shape)) for shape in ((3, 2), (4,), (2, 2, 2))]
 

@@ -1,6 +1,7 @@
 """DistributedOptimizer: n ranks with a batch of b do what one process does with n times b."""
 
-from typing import Any, List
+import functools
+from typing import Any
 
 import pytest
 import torch
@@ -51,7 +52,7 @@ def test_lbfgs_equals_one_process(line_search: Any, op: int, size: int) -> None:
     def trained(model: torch.nn.Module, optimizer: Any, data: Any, factor: float) -> Any:
         for batch in data:
 
-            def closure() -> torch.Tensor:
+            def closure(batch: list[torch.Tensor] = batch) -> torch.Tensor:
                 optimizer.zero_grad()
                 value = loss(model, batch) * factor
                 value.backward()
@@ -87,7 +88,7 @@ def test_to_the_last_bit(rank: int, size: int) -> None:
     inputs = torch.randint(-8, 9, (3, 4 * size, 6), generator=generator).float()
     signs = torch.randint(-1, 2, (3, 4 * size, 2), generator=generator).float()
 
-    def run(optimize: Any, rows: slice, count: int) -> List[torch.Tensor]:
+    def run(optimize: Any, rows: slice, count: int) -> list[torch.Tensor]:
         model = torch.nn.Linear(6, 2)
         for p in model.parameters():
             torch.nn.init.constant_(p, 0.125)
@@ -104,9 +105,8 @@ def test_to_the_last_bit(rank: int, size: int) -> None:
     right = run(sgd, slice(None), 4 * size)
     mine = slice(4 * rank, 4 * rank + 4)
     for how in ({}, {"groups": 1}, {"gradient_predivide_factor": 2.0}):
-        result = run(
-            lambda m: hvd.DistributedOptimizer(sgd(m), m.named_parameters(), **how), mine, 4
-        )
+        wrap = functools.partial(hvd.DistributedOptimizer, **how)
+        result = run(lambda m, wrap=wrap: wrap(sgd(m), m.named_parameters()), mine, 4)
         assert all(torch.equal(a, b) for a, b in zip(result, right))
 
 
@@ -121,7 +121,7 @@ def test_groups_by_number(make: Any, groups: int) -> None:
 
 def test_groups_by_lists() -> None:
     model = network()
-    a, b, c, d = model.parameters()
+    a, b, c, _d = model.parameters()
     optimizer = distributed(model, SGD, groups=[[a, c], [b]])  # d is a group of its own
     result = train(model, optimizer, [part(batch) for batch in batches()])
     assert close(result, alone(SGD)) and same_everywhere(result)
@@ -271,7 +271,7 @@ class Branches(torch.nn.Module):
         return x.sum()
 
 
-def mean_gradients(uses: List[str], x: torch.Tensor) -> List[torch.Tensor]:
+def mean_gradients(uses: list[str], x: torch.Tensor) -> list[torch.Tensor]:
     """What the average over ranks must be; a gradient that is not there counts as zero."""
     total = [torch.zeros_like(p) for p in Branches().parameters()]
     for use in filter(None, uses):
@@ -377,7 +377,7 @@ def test_frozen_parameters(size: int) -> None:
 def test_add_param_group(size: int) -> None:
     """As in fine-tuning: layers thaw one after the other."""
 
-    def thawing(model: torch.nn.Module, wrap: Any, data: Any) -> List[torch.Tensor]:
+    def thawing(model: torch.nn.Module, wrap: Any, data: Any) -> list[torch.Tensor]:
         model[2].requires_grad_(False)
         optimizer = wrap(SGD(model[0].parameters()))
         train(model, optimizer, data[:2])

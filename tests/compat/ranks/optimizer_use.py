@@ -4,7 +4,7 @@ import copy
 import io
 import pickle
 import warnings
-from typing import Any, Callable, List
+from typing import Any, Callable
 
 import pytest
 import torch
@@ -230,7 +230,7 @@ def test_one_cycle_and_plateau() -> None:
     model, other = network(), network()
     optimizer, plain = distributed(model, SGD), SGD(other.parameters())
 
-    def schedules(o: Any) -> List[Any]:
+    def schedules(o: Any) -> list[Any]:
         lr_scheduler = torch.optim.lr_scheduler
         return [
             lr_scheduler.OneCycleLR(o, max_lr=0.3, total_steps=5),
@@ -293,7 +293,7 @@ def test_autocast() -> None:
 
 
 def test_step_hooks_run_once() -> None:
-    calls: List[str] = []
+    calls: list[str] = []
     model = network()
     optimizer = distributed(model, SGD)
     optimizer.register_step_pre_hook(lambda *_: calls.append("before"))
@@ -315,9 +315,9 @@ def test_ranks_that_disagree_are_told_and_go_on(rank: int, size: int) -> None:
     if size == 1:
         pytest.skip("one rank agrees with itself")
     layer = torch.nn.Linear(2 + (rank == 0), 1, bias=False)
-    wrong = hvd.DistributedOptimizer(torch.optim.SGD(layer.parameters(), lr=1.0), [
-        ("weight", layer.weight)
-    ])
+    wrong = hvd.DistributedOptimizer(
+        torch.optim.SGD(layer.parameters(), lr=1.0), [("weight", layer.weight)]
+    )
     before = layer.weight.detach().clone()
     layer.weight.sum().backward()
     with pytest.raises(hvd.HorovodInternalError, match="Mismatched ALLREDUCE tensor shapes"):

@@ -1,6 +1,8 @@
-"""The same training twice: by one process with the whole batch, and by all ranks with their part."""
+"""The same training twice: by one process with the whole batch, by all ranks with their part."""
 
-from typing import Any, Callable, Dict, List, Optional
+from __future__ import annotations
+
+from typing import Any, Callable
 
 import torch
 from expected import SEED
@@ -10,7 +12,7 @@ import horovod.torch as hvd
 STEPS, ROWS = 4, 4  # rows of each rank's batch
 
 Make = Callable[[Any], torch.optim.Optimizer]
-OPTIMIZERS: Dict[str, Make] = {
+OPTIMIZERS: dict[str, Make] = {
     "SGD": lambda p: torch.optim.SGD(p, lr=0.1),
     "SGD momentum": lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, weight_decay=0.01),
     "SGD nesterov": lambda p: torch.optim.SGD(p, lr=0.1, momentum=0.9, nesterov=True),
@@ -39,7 +41,7 @@ def network(**how: Any) -> torch.nn.Module:
     ).double()
 
 
-def batches(steps: int = STEPS) -> List[List[torch.Tensor]]:
+def batches(steps: int = STEPS) -> list[list[torch.Tensor]]:
     """The whole batch of every step: inputs and targets, one rank's rows after the other's."""
     generator = torch.Generator().manual_seed(SEED + 1)
     rows = ROWS * hvd.size()
@@ -50,12 +52,12 @@ def batches(steps: int = STEPS) -> List[List[torch.Tensor]]:
     return [[numbers(5), numbers(2)] for _ in range(steps)]
 
 
-def part(batch: List[torch.Tensor], rank: Optional[int] = None) -> List[torch.Tensor]:
+def part(batch: list[torch.Tensor], rank: int | None = None) -> list[torch.Tensor]:
     first = (hvd.rank() if rank is None else rank) * ROWS
     return [tensor[first : first + ROWS] for tensor in batch]
 
 
-def loss(model: torch.nn.Module, batch: List[torch.Tensor]) -> torch.Tensor:
+def loss(model: torch.nn.Module, batch: list[torch.Tensor]) -> torch.Tensor:
     x, target = batch
     return torch.nn.functional.mse_loss(model(x), target)
 
@@ -63,9 +65,9 @@ def loss(model: torch.nn.Module, batch: List[torch.Tensor]) -> torch.Tensor:
 def train(
     model: torch.nn.Module,
     optimizer: Any,
-    data: List[List[torch.Tensor]],
+    data: list[list[torch.Tensor]],
     each: Callable[[], None] = lambda: None,
-) -> List[torch.Tensor]:
+) -> list[torch.Tensor]:
     """Plain training; returns the weights."""
     for batch in data:
         optimizer.zero_grad()
@@ -75,11 +77,11 @@ def train(
     return weights(model)
 
 
-def weights(model: torch.nn.Module) -> List[torch.Tensor]:
+def weights(model: torch.nn.Module) -> list[torch.Tensor]:
     return [p.detach().clone() for p in model.parameters()]
 
 
-def alone(make: Make, steps: int = STEPS) -> List[torch.Tensor]:
+def alone(make: Make, steps: int = STEPS) -> list[torch.Tensor]:
     """One process with everybody's rows."""
     model = network()
     return train(model, make(model.parameters()), batches(steps))
@@ -90,19 +92,19 @@ def distributed(model: torch.nn.Module, make: Make, **how: Any) -> Any:
     return hvd.DistributedOptimizer(make(model.parameters()), **how)
 
 
-def together(make: Make, steps: int = STEPS, **how: Any) -> List[torch.Tensor]:
+def together(make: Make, steps: int = STEPS, **how: Any) -> list[torch.Tensor]:
     """All ranks with their own rows."""
     model = network()
     return train(model, distributed(model, make, **how), [part(b) for b in batches(steps)])
 
 
-def close(a: List[torch.Tensor], b: List[torch.Tensor], tolerance: float = 1e-9) -> bool:
+def close(a: list[torch.Tensor], b: list[torch.Tensor], tolerance: float = 1e-9) -> bool:
     return len(a) == len(b) and all(
         torch.allclose(x, y, rtol=tolerance, atol=tolerance) for x, y in zip(a, b)
     )
 
 
-def same_everywhere(tensors: List[torch.Tensor]) -> bool:
+def same_everywhere(tensors: list[torch.Tensor]) -> bool:
     """All ranks have these very bits."""
     flat = torch.cat([t.detach().double().flatten() for t in tensors])
     everybody = hvd.allgather(flat[None], name="same everywhere")

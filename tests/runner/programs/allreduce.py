@@ -3,9 +3,9 @@
 import ctypes
 
 import numpy
-from horovodx.library import library_path
 
 from horovodx import _horovodx
+from horovodx.library import library_path
 
 FLOAT32, ALLREDUCE, SUM = 7, 0, 1
 

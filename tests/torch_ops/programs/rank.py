@@ -9,6 +9,7 @@ import pathlib
 import time
 
 import torch
+
 from horovodx.library import library_path
 
 # Before the launcher's deadline: says where it hangs.

@@ -74,8 +74,8 @@ def batch(number: int, rows: int = 8) -> tuple[Tensor, Tensor]:
 def all_at_once(step: Callable[[Tensor, Tensor], Tensor], gradients: int) -> None:
     """Rank 0 steps; the others come only when all of its gradients are on their way.
 
-    No allreduce can end before: if the graph waited for one before it starts the next, rank 0 would stop
-    there and the others would never be let go.
+    No allreduce can end before: if the graph waited for one before it starts the next, rank 0 would
+    stop there and the others would never be let go.
     """
     from horovodx import torch_ops
 

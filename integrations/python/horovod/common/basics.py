@@ -103,7 +103,7 @@ class HorovodBasics:
     # --- timeline
 
     def start_timeline(self, file_path: str, mark_cycles: bool = False) -> None:
-        """Starts writing a timeline into `file_path` (rank 0 does); HOROVOD_TIMELINE must be set."""
+        """Starts a timeline in `file_path`, by rank 0; HOROVOD_TIMELINE must be set at init()."""
         result = self.MPI_LIB_CTYPES.horovod_start_timeline(
             os.fsencode(file_path), ctypes.c_bool(mark_cycles)
         )

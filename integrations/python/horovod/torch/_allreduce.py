@@ -6,11 +6,14 @@ import torch
 
 from horovod.common.process_sets import ProcessSet, global_process_set
 from horovod.torch import _compiled, _handles
-from horovod.torch._basics import Adasum, check_adasum, handle_average_backwards_compatibility
-from horovod.torch._basics import set_id
+from horovod.torch._basics import (
+    Adasum,
+    check_adasum,
+    handle_average_backwards_compatibility,
+    set_id,
+)
 from horovod.torch._handles import Pending
-from horovod.torch._tensor import REDUCED, TYPE_NUMBERS, check, check_all, check_reduction
-from horovod.torch._tensor import on_host
+from horovod.torch._tensor import REDUCED, TYPE_NUMBERS, check, check_all, check_reduction, on_host
 from horovodx import _horovodx as native
 
 _ALLREDUCE = 0

@@ -1,8 +1,8 @@
 """What takes over while torch.compile traces: the operators of `horovodx.torch_ops`.
 
-They must be registered before the first graph is made, and registering them needs the compiler, which
-takes as long to import as torch itself. So they are imported right after torch._dynamo, whoever imports
-that, and never in a program that does not compile.
+They must be registered before the first graph is made, and registering them needs the compiler,
+which takes as long to import as torch itself. So they are imported right after torch._dynamo,
+whoever imports that, and never in a program that does not compile.
 """
 
 import importlib.abc

@@ -1,7 +1,7 @@
 """GradientReducer: the half of a DistributedOptimizer that reduces gradients.
 
 It stands before the optimizer's own class: step() here reduces, step() there moves the weights.
-Gradients are submitted from hooks, by slot: what the engine must know of a gradient it is told once.
+Gradients are submitted from hooks, by slot: the engine is told once what it must know of each.
 """
 
 import contextlib
@@ -38,6 +38,16 @@ class _Sent:
         self.ctx = ctx
 
 
+def _nothing_sparse(p: torch.Tensor, sparse_dim: int) -> torch.Tensor:
+    """A sparse gradient for p without a single entry."""
+    return torch.sparse_coo_tensor(
+        torch.empty(sparse_dim, 0, dtype=torch.int64, device=p.device),
+        torch.empty(0, *p.shape[sparse_dim:], dtype=p.dtype, device=p.device),
+        p.shape,
+        check_invariants=False,
+    )
+
+
 class GradientReducer:
     """See DistributedOptimizer. Attributes have the names that other packages look for."""
 
@@ -70,7 +80,7 @@ class GradientReducer:
         self._synchronized = False
         self._should_synchronize = True
         self._slots: Dict[torch.Tensor, Tuple[Any, ...]] = {}
-        self._was_sparse: Set[torch.Tensor] = set()
+        self._was_sparse: Dict[torch.Tensor, int] = {}  # sparse dimensions of the last gradient
         self._group_of: Dict[torch.Tensor, List[torch.Tensor]] = {}
         self._waiting_in_group: Dict[int, Set[torch.Tensor]] = {}
         self._hooks: List[Any] = []
@@ -159,7 +169,10 @@ class GradientReducer:
         if self.sparse_as_dense:
             return False
         if p.grad is not None:
-            (self._was_sparse.add if p.grad.is_sparse else self._was_sparse.discard)(p)
+            if p.grad.is_sparse:
+                self._was_sparse[p] = p.grad.sparse_dim()
+            else:
+                self._was_sparse.pop(p, None)
         return p in self._was_sparse
 
     def _send_one(self, p: torch.Tensor) -> Tuple[Any, Any]:
@@ -195,7 +208,7 @@ class GradientReducer:
         """p.grad; zeros if there is none, since other ranks may have one."""
         if p.grad is None:
             if p in self._was_sparse:
-                p.grad = torch.sparse_coo_tensor(p.shape, dtype=p.dtype, device=p.device)
+                p.grad = _nothing_sparse(p, self._was_sparse[p])
             else:
                 p.grad = torch.zeros_like(p)
         if p.grad.is_sparse and self.sparse_as_dense:
@@ -284,7 +297,7 @@ class GradientReducer:
 
     @contextlib.contextmanager
     def skip_synchronize(self) -> Iterator[None]:
-        """For `optimizer.synchronize(); clip or unscale; with optimizer.skip_synchronize(): step()`."""
+        """For `synchronize(); clip or unscale; with optimizer.skip_synchronize(): step()`."""
         self._should_synchronize = False
         try:
             yield
@@ -298,7 +311,8 @@ class GradientReducer:
                 warnings.warn(
                     "optimizer.step() called without optimizer.skip_synchronize() context after "
                     "optimizer.synchronize(): gradients are reduced twice, which costs time. Put "
-                    "step() into `with optimizer.skip_synchronize():`."
+                    "step() into `with optimizer.skip_synchronize():`.",
+                    stacklevel=2,
                 )
             if closure is None or self._handles:
                 self.synchronize()

@@ -14,7 +14,7 @@ _FLOAT32 = 7
 def join(device: int = -1) -> int:
     """Says that this rank has no more data, and waits until all have said so.
 
-    Until then it takes part in the others' allreduces with zeros. Returns the rank that joined last.
+    Until then it takes part in others' allreduces with zeros. Returns the rank that joined last.
     `device` is where those zeros would be; they take no memory of yours.
     """
     return int(_handles.synchronize(join_async()))

@@ -2,13 +2,13 @@
 # ruff: noqa: F401  (names to be imported from here)
 
 from horovod.common.exceptions import HorovodInternalError
-from horovod.torch import mpi_lib_v2 as mpi_lib
 from horovod.common.process_sets import (
     ProcessSet,
     add_process_set,
     global_process_set,
     remove_process_set,
 )
+from horovod.torch import mpi_lib_v2 as mpi_lib
 from horovod.torch._allreduce import (
     allreduce_,
     allreduce_async,

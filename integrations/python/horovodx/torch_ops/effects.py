@@ -1,10 +1,10 @@
 """Tells the compiler that collectives are more than their results.
 
 A collective whose result nobody uses must still run, since the other ranks take part in it, and
-collectives must keep the order of the program, since ranks that wait for each other in different orders
-wait for ever. PyTorch knows "effectful" operators, which are neither dropped nor reordered; registering
-them is private API (torch._higher_order_ops.effects). Without it collectives are only kept from being
-dropped, the compiler moves each start to its wait, and nothing overlaps.
+collectives must keep the order of the program, since ranks that wait for each other in different
+orders wait for ever. PyTorch knows "effectful" operators, which are neither dropped nor reordered;
+registering them is private API (torch._higher_order_ops.effects). Without it collectives are only
+kept from being dropped, the compiler moves each start to its wait, and nothing overlaps.
 """
 
 import warnings
@@ -12,8 +12,8 @@ import warnings
 import torch
 from torch import fx
 
-# Operators that start or do a collective and return their results. Those that write to their argument
-# cannot be effectful; the functions of this package do not use them in compiled code.
+# Operators that start or do a collective and return their results. Those that write to their
+# argument cannot be effectful; the functions of this package do not use them in compiled code.
 ORDERED = (
     "allreduce_start",
     "grouped_allreduce_start",
@@ -26,8 +26,9 @@ ORDERED = (
     "reducescatter",
     "barrier",
 )
-# Two results whose sizes are known when it runs are more than Inductor (2.13) can do in an effectful
-# operator: it takes the size of one for the other's. So this one is kept, and ordered by inductor.py alone.
+# Two results whose sizes are known when it runs are more than Inductor (2.13) can do in an
+# effectful operator: it takes the size of one for the other's. So this one is kept, and ordered by
+# inductor.py alone.
 UNORDERED = ("alltoall",)
 # Kept although nobody uses its result, but free to move: down to where its result is used.
 KEPT = ("allreduce_wait",)

@@ -3,9 +3,9 @@
 Names are as in `horovod.torch`: a tensor named `x` here meets one named `x` on a rank that does not
 compile. See names.py for tensors without a name.
 
-An allreduce that needs no gradient becomes a start and a wait. The compiler moves the wait down to where
-the result is used, so that a loop of plain `allreduce` calls has all of them under way at once. Where a
-gradient is needed it is one operator that blocks.
+An allreduce that needs no gradient becomes a start and a wait. The compiler moves the wait down to
+where the result is used, so that a loop of plain `allreduce` calls has all of them under way at
+once. Where a gradient is needed it is one operator that blocks.
 """
 
 from __future__ import annotations

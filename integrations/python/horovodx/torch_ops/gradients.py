@@ -1,7 +1,7 @@
 """Gradients of the operators, as Horovod defines them.
 
-The collective of a gradient is named after that of the forward pass, `<name>.grad`, so it is the same on
-every rank.
+The collective of a gradient is named after that of the forward pass, `<name>.grad`, so it is the
+same on every rank.
 """
 
 from __future__ import annotations

@@ -1,14 +1,14 @@
 """Keeps the order of collectives in code that Inductor makes.
 
 Effects (effects.py) order collectives in the graph, but the scheduler of some versions loses that
-(PyTorch 2.13 files the dependencies under the buffer's name and looks them up under the operation's) and
-sorts by memory instead: each wait lands behind its start, and ranks that compile for different shapes may
-wait for each other in different orders, that is, for ever.
+(PyTorch 2.13 files the dependencies under the buffer's name and looks them up under the
+operation's) and sorts by memory instead: each wait lands behind its start, and ranks that compile
+for different shapes may wait for each other in different orders, that is, for ever.
 
-So the graph's order is cut into runs of starts, of waits, and of collectives that block; everything in
-a run comes after everything in the run before. Inside a run the compiler does as it likes: starts and waits
-in any order are the same to the engine, which goes by names. In particular a gradient starts travelling as
-soon as it has been computed.
+So the graph's order is cut into runs of starts, of waits, and of collectives that block; everything
+in a run comes after everything in the run before. Inside a run the compiler does as it likes:
+starts and waits in any order are the same to the engine, which goes by names. In particular a
+gradient starts travelling as soon as it has been computed.
 
 All of this is private API, looked up with care: without it, code is as the compiler makes it.
 """

@@ -1,18 +1,18 @@
 """Names for collectives in compiled code that the user has not named.
 
-Ranks find each other's collectives by name, so a name must come out the same on every rank. A counter
-of all collectives, as eager code has it, does not: one rank may compile once more than the others (its
-last batch is smaller, say), and a compiled graph runs without asking anybody for a number. So the name is
-where the call stands in the user's source, and the how-manieth call from there it is in this trace:
-`compiled.train.py:42.0`. It is fixed when the graph is made.
+Ranks find each other's collectives by name, so a name must come out the same on every rank. A
+counter of all collectives, as eager code has it, does not: one rank may compile once more than the
+others (its last batch is smaller, say), and a compiled graph runs without asking anybody for a
+number. So the name is where the call stands in the user's source, and the how-manieth call from
+there it is in this trace: `compiled.train.py:42.0`. It is fixed when the graph is made.
 
 - A rank that compiles again gets the same names for the same lines.
-- The same graph run twice uses its names twice, one after the other, which is what names are for; so do
-  two graphs from the same lines.
-- A name that is still under way when it comes again waits for itself (integrations/torch/in_flight.h):
-  two calls that happen to share a name are slower, not wrong.
-- A rank that runs the same lines without compiling has other names, and the two wait for each other in
-  vain. Where some ranks may fall back to eager code, name the tensors.
+- The same graph run twice uses its names twice, one after the other, which is what names are for;
+  so do two graphs from the same lines.
+- A name that is still under way when it comes again waits for itself
+  (integrations/torch/in_flight.h): two calls that happen to share a name are slower, not wrong.
+- A rank that runs the same lines without compiling has other names, and the two wait for each other
+  in vain. Where some ranks may fall back to eager code, name the tensors.
 """
 
 import collections
@@ -44,7 +44,7 @@ def _users_line(stack: traceback.StackSummary) -> str:
 
 @torch.compiler.assume_constant_result
 def name_of_call(kind: str) -> str:
-    """A name for the collective that is being traced; runs at compile time, and its result is fixed."""
+    """A name for the collective that is being traced: found at compile time, then fixed."""
     trace = TracingContext.try_get()
     if trace is None:
         return "noname"  # nothing is being compiled: one name, used over and over

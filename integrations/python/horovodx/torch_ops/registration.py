@@ -21,6 +21,6 @@ def register() -> None:
 
 
 def count_in_flight() -> tuple[int, int]:
-    """How many allreduces were started and not waited for: now, and the most since the last call."""
+    """Allreduces started and not waited for: now, and the most since the last call."""
     now, most = torch.ops.horovodx.count_in_flight()
     return now, most

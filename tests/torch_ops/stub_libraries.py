@@ -19,12 +19,6 @@ import re
 import subprocess
 import sys
 
-# Comes from the C library, so is there.
-SYSTEM = re.compile(
-    r"^(lib(c|m|dl|rt|pthread|util|gcc_s|stdc\+\+|gomp)|ld-linux[-a-z0-9_]*)([-.]|$)"
-)
-
-
 # None: this program, for what Python itself has.
 SYSTEM_LIBRARIES = [
     ctypes.CDLL(name)
@@ -55,6 +49,14 @@ def version_files(library: pathlib.Path) -> dict[str, str]:
         elif (match := re.search(r"Name: (\S+)\s+Flags", line)) and file:
             found[match.group(1)] = file
     return found
+
+
+def on_this_machine(library: str) -> bool:
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True
 
 
 def in_system(name: str) -> bool:
@@ -93,12 +95,8 @@ def main() -> None:
     write.mkdir(parents=True, exist_ok=True)
     libraries = sorted(path for path in read.rglob("*.so*") if path.is_file())
     here = {path.name for path in libraries}
-    missing = {
-        name
-        for path in libraries
-        for name in needed_by(path)
-        if name not in here and not SYSTEM.match(name)
-    }
+    needed = {name for path in libraries for name in needed_by(path)}
+    missing = {name for name in needed if name not in here and not on_this_machine(name)}
     defined = {s.split("@")[0] for path in libraries for s in symbols(path, "--defined-only")}
     plain: set[str] = set()
     versioned: dict[str, dict[str, set[str]]] = collections.defaultdict(

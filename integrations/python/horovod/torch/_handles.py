@@ -5,7 +5,7 @@ unnamed calls pair up if all ranks make the same calls in the same order.
 """
 
 import itertools
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence
+from typing import Any, Callable, Dict, Iterator, List, Optional
 
 from horovodx import _horovodx as native
 
@@ -23,7 +23,7 @@ class Pending:
     __slots__ = ("native_handles", "kept", "finish")
 
     def __init__(
-        self, native_handles: List[int], kept: Sequence[Any], finish: Callable[[], Any]
+        self, native_handles: List[int], kept: Any, finish: Callable[[], Any]
     ) -> None:
         self.native_handles = native_handles
         self.kept = kept  # memory that the engine reads and writes

@@ -52,7 +52,9 @@ def env(home: Path) -> dict[str, str]:
 def run(env: dict[str, str]) -> Run:
     """Runs horovodrun with these words."""
 
-    def call(*words: str, timeout: float = SECONDS, **more: Any) -> subprocess.CompletedProcess[str]:
+    def call(
+        *words: str, timeout: float = SECONDS, **more: Any
+    ) -> subprocess.CompletedProcess[str]:
         variables = {**env, **more.pop("env", {})}
         options = {"capture_output": True, "text": True, "stdin": subprocess.DEVNULL, **more}
         return subprocess.run(
@@ -63,7 +65,7 @@ def run(env: dict[str, str]) -> Run:
 
 
 @pytest.fixture
-def start(env: dict[str, str]) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+def start(env: dict[str, str], mark: str) -> Iterator[Callable[..., subprocess.Popen[str]]]:
     """Starts horovodrun with these words; it is killed at the end if it still runs."""
     started: list[subprocess.Popen[str]] = []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from conftest import Run
@@ -42,14 +43,16 @@ def test_only_the_first_failure_is_reported(run: Run) -> None:
     assert done.stdout.count("exit with status code") == 1
 
 
-def test_workers_get_five_seconds_after_sigterm(run: Run) -> None:
+def test_workers_get_time_after_sigterm(run: Run, tmp_path: Path) -> None:
+    ready = tmp_path / "ready"
     program = (
         "import os, signal, sys, time\n"
         "def bye(*_): print('saved', flush=True); sys.exit(0)\n"
         "signal.signal(signal.SIGTERM, bye)\n"
-        "print('ready', flush=True)\n"
-        "r, w = os.pipe()\n"
-        "if os.environ['HOROVOD_RANK'] == '0': time.sleep(0.5); sys.exit(4)\n"
+        "if os.environ['HOROVOD_RANK'] == '0':\n"
+        f"    while not os.path.exists('{ready}'): time.sleep(0.01)\n"
+        "    sys.exit(4)\n"
+        f"open('{ready}', 'w').close()\n"
         "time.sleep(1000)"
     )
     done = run("-np", "2", sys.executable, "-c", program)
@@ -57,9 +60,13 @@ def test_workers_get_five_seconds_after_sigterm(run: Run) -> None:
     assert "Exit code: 4" in done.stderr
 
 
-def test_workers_that_ignore_sigterm_are_killed(run: Run, mark: str) -> None:
+def test_workers_that_ignore_sigterm_are_killed(run: Run, mark: str, tmp_path: Path) -> None:
     name, value = mark.split("=")
-    command = "[ $HOROVOD_RANK = 0 ] && exit 1; trap '' TERM; while :; do sleep 1; done"
+    ready = tmp_path / "ready"
+    command = (
+        f"if [ $HOROVOD_RANK = 0 ]; then until [ -e {ready} ]; do sleep 0.05; done; exit 1; fi; "
+        f"trap '' TERM; touch {ready}; while :; do sleep 1; done"
+    )
     begin = time.monotonic()
     done = run("-np", "2", "sh", "-c", command, env={name: value})
     assert done.returncode == 1

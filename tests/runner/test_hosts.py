@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from horovod.runner.common.util.hosts import (
     INVALID_SLOT_INFO,
     HostInfo,

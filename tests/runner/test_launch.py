@@ -56,11 +56,11 @@ def test_each_job_has_its_own_secret_and_id(run: Run) -> None:
 def test_options_override_the_environment_and_leave_the_rest(run: Run) -> None:
     done = run(
         "-np", "1", "--cycle-time-ms", "3", "--tcp", sys.executable, "-c", SHOW_ENV,
-        env={"HOROVOD_CYCLE_TIME": "9", "HOROVOD_CACHE_CAPACITY": "77", "CUDA_VISIBLE_DEVICES": "1"},
+        env={"HOROVOD_CYCLE_TIME": "9", "HOROVOD_CACHE_CAPACITY": "7", "CUDA_VISIBLE_DEVICES": "1"},
     )  # fmt: skip
     env = worker_envs(done.stdout)[0]
     assert env["HOROVOD_CYCLE_TIME"] == "3.0"
-    assert env["HOROVOD_CACHE_CAPACITY"] == "77"
+    assert env["HOROVOD_CACHE_CAPACITY"] == "7"
     assert env["NCCL_IB_DISABLE"] == "1"
     assert env["CUDA_VISIBLE_DEVICES"] == "1"  # local workers inherit everything
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from conftest import Run
-
 from horovod.runner import arguments
 from horovod.runner.common.util import config_parser
 
@@ -160,7 +159,9 @@ def test_options_win_over_the_config_file(config: str, before: bool) -> None:
 
 
 def test_config_reaches_the_workers(run: Run, config: str) -> None:
-    show = "import os; print(os.environ['HOROVOD_CACHE_CAPACITY'], os.environ['HOROVOD_CYCLE_TIME'])"
+    show = (
+        "import os; print(os.environ['HOROVOD_CACHE_CAPACITY'], os.environ['HOROVOD_CYCLE_TIME'])"
+    )
     done = run("-np", "1", *config.split(), "--cache-capacity", "3", sys.executable, "-c", show)
     assert done.stdout == "[0]<stdout>:3 10\n", done.stderr
 
@@ -217,7 +218,7 @@ def test_interfaces_are_a_union() -> None:
 
 
 def test_abbreviations_and_single_dashes() -> None:
-    args = parse("--num 3 --slots 4 -hostfile /dev/null -prefix-timestamp")
+    args = parse("--num-p 3 --slots 4 -hostfile /dev/null -prefix-timestamp")
     assert (args.num_proc, args.slots) == (3, 4)
     assert args.hostfile == "/dev/null" and args.prefix_output_with_timestamp
 

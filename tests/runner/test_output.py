@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from conftest import Run
-
 from horovod.runner.driver.prefix import LinePrefixer
 
 
@@ -35,9 +34,7 @@ def test_nobody_continues_the_line_of_another(run: Run) -> None:
 
 def test_time_stamps(run: Run) -> None:
     done = run("-np", "1", "--prefix-output-with-timestamp", "echo", "hi")
-    assert re.fullmatch(
-        r"\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}\[0\]<stdout>:hi\n", done.stdout
-    )
+    assert re.fullmatch(r"\w{3} \w{3} [ \d]\d \d\d:\d\d:\d\d \d{4}\[0\]<stdout>:hi\n", done.stdout)
 
 
 @pytest.mark.parametrize(("np", "name"), [("1", "rank.0"), ("2", "rank.0"), ("11", "rank.00")])

@@ -9,10 +9,9 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import horovod
 import pytest
 from conftest import PROGRAMS, SECONDS, clean_env, processes_with
-
-import horovod
 
 
 @pytest.fixture(autouse=True)

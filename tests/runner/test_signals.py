@@ -69,16 +69,22 @@ def test_a_second_interrupt_does_not_wait(start: Start, mark: str) -> None:
     assert time.monotonic() - begin < 4
 
 
-def test_killed_agent_takes_its_workers_along(start: Start, mark: str) -> None:
-    name, value = mark.split("=")
-    job = start("-np", "2", "sleep", "1000", env={name: value})
-    wait_until(lambda: len(processes_with(mark)) >= 4, "workers")
-    with open(f"/proc/{job.pid}/task/{job.pid}/children", encoding="ascii") as file:
-        (agent,) = map(int, file.read().split())
-    os.kill(agent, signal.SIGKILL)
-    out, err = job.communicate(timeout=SECONDS)
+def children(pid: int) -> list[int]:
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        return [int(word) for word in file.read().split()]
+
+
+@pytest.mark.parametrize("victim", ["guard", "agent"])
+def test_a_killed_agent_takes_everything_along(start: Start, mark: str, victim: str) -> None:
+    job = start_family(start, mark)
+    (guard,) = children(job.pid)
+    (agent,) = children(guard)
+    os.kill(guard if victim == "guard" else agent, signal.SIGKILL)
+    _, errors = job.communicate(timeout=SECONDS)
     assert job.returncode == 1
-    assert "was lost with its host" in err
+    assert "Horovod detected that one or more processes exited" in errors
+    if victim == "agent":
+        assert "was lost with its host: horovodrun: the agent on" in errors
 
 
 def test_a_failed_launcher_does_not_leave_workers(start: Start, mark: str) -> None:

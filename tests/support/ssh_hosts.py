@@ -54,7 +54,10 @@ def _install_ssh() -> None:
         return
     env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
     packages = ["openssh-server", "openssh-client"]
-    for words in (["update", "-qq"], ["install", "-y", "-qq", "--no-install-recommends", *packages]):
+    for words in (
+        ["update", "-qq"],
+        ["install", "-y", "-qq", "--no-install-recommends", *packages],
+    ):
         subprocess.run(["apt-get", *words], env=env, capture_output=True, check=False)
 
 
@@ -147,9 +150,9 @@ class SshHosts:
             time.sleep(0.02)
 
     def add_interface(self, host: int, name: str, address: str) -> None:
-        """Another interface that leads nowhere."""
+        """Another interface that leads nowhere, as docker0 does."""
         inside = ["-n", self.namespace(host)]
-        _ip(*inside, "link", "add", name, "type", "dummy")
+        _ip(*inside, "link", "add", name, "type", "bridge")
         _ip(*inside, "addr", "add", f"{address}/24", "dev", name)
         _ip(*inside, "link", "set", name, "up")
 

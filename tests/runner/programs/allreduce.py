@@ -1,11 +1,11 @@
-"""A worker: sums rank + 1 over all ranks by the engine's C ABI, prints what it got and where it is."""
+"""A worker: sums rank + 1 over all ranks by the engine's C ABI, and prints what it got."""
 
 import ctypes
 
 import numpy
+from horovodx.library import library_path
 
 from horovodx import _horovodx
-from horovodx.library import library_path
 
 FLOAT32, ALLREDUCE, SUM = 7, 0, 1
 

@@ -90,6 +90,8 @@ def test_splits(size: int) -> None:
     refused("Sum of splits entries is greater", rows, [3] * size)
     refused("does not equal number of workers", rows, [1] * (size + 1))
     refused("does not equal number of workers", rows, [1] * (size - 1))
+    refused("does not equal number of workers", rows, [])
+    refused("does not equal number of workers", rows, torch.ones(0, dtype=torch.int32))
     with pytest.raises(ValueError):
         hvd.alltoall(rows, [3, -1] + [0] * (size - 2) if size > 1 else [-1])
     if size > 1:

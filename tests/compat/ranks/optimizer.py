@@ -474,3 +474,31 @@ def test_an_embedding_and_layers_in_groups(rank: int, size: int) -> None:
         (sum(other(r).sum() for r in rows) / size).backward()
         plain.step()
     assert close(weights(model), weights(other))
+
+
+@pytest.mark.parametrize("as_dense", [False, True], ids=["sparse", "as dense"])
+@pytest.mark.parametrize("kind", ["SGD", "SparseAdam"])
+def test_a_rank_that_looks_nothing_up(kind: str, as_dense: bool, rank: int, size: int) -> None:
+    """It has looked up before: its part of the sum is empty."""
+
+    def made() -> torch.nn.Embedding:
+        torch.manual_seed(4)
+        return torch.nn.Embedding(6, 3, sparse=True).double()
+
+    def make(parameters: Any) -> Any:
+        return getattr(torch.optim, kind)(list(parameters), lr=0.1)
+
+    model, other = made(), made()
+    optimizer = distributed(model, make, sparse_as_dense=as_dense)
+    plain = make(other.parameters())
+    for step in range(3):
+        rows = [torch.tensor([r, 5]) for r in range(size if step != 1 else size - 1)]
+        optimizer.zero_grad()
+        if rank < len(rows):
+            table_loss(model, rows[rank]).backward()
+        optimizer.step()
+        plain.zero_grad()
+        if rows:
+            (sum(table_loss(other, r) for r in rows) / size).backward()
+        plain.step()
+    assert close(weights(model), weights(other)) and same_everywhere(weights(model))

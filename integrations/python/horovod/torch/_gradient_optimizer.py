@@ -38,11 +38,11 @@ class _Sent:
         self.ctx = ctx
 
 
-def _nothing_sparse(p: torch.Tensor, sparse_dim: int) -> torch.Tensor:
-    """A sparse gradient for p without a single entry."""
+def _no_entries(p: torch.Tensor, sparse_dims: int) -> torch.Tensor:
+    """A sparse gradient of p that is zero everywhere."""
     return torch.sparse_coo_tensor(
-        torch.empty(sparse_dim, 0, dtype=torch.int64, device=p.device),
-        torch.empty(0, *p.shape[sparse_dim:], dtype=p.dtype, device=p.device),
+        torch.empty((sparse_dims, 0), dtype=torch.int64, device=p.device),
+        torch.empty((0, *p.shape[sparse_dims:]), dtype=p.dtype, device=p.device),
         p.shape,
         check_invariants=False,
     )
@@ -80,7 +80,7 @@ class GradientReducer:
         self._synchronized = False
         self._should_synchronize = True
         self._slots: Dict[torch.Tensor, Tuple[Any, ...]] = {}
-        self._was_sparse: Dict[torch.Tensor, int] = {}  # sparse dimensions of the last gradient
+        self._was_sparse: Dict[torch.Tensor, int] = {}  # and in how many dimensions
         self._group_of: Dict[torch.Tensor, List[torch.Tensor]] = {}
         self._waiting_in_group: Dict[int, Set[torch.Tensor]] = {}
         self._hooks: List[Any] = []
@@ -160,20 +160,20 @@ class GradientReducer:
         if not sparse:
             ready.add(p)
         # A sparse member goes by itself: the others do not wait for it.
-        if ready and all(q in ready or q in self._was_sparse for q in group):
+        if ready and all(q in ready or self._goes_alone(q) for q in group):
             del self._waiting_in_group[id(group)]
             self._send_group([q for q in group if q in ready])
 
     def _travels_sparse(self, p: torch.Tensor) -> bool:
         """As its gradient is; without one, as it was the last time."""
-        if self.sparse_as_dense:
-            return False
-        if p.grad is not None:
-            if p.grad.is_sparse:
-                self._was_sparse[p] = p.grad.sparse_dim()
-            else:
-                self._was_sparse.pop(p, None)
-        return p in self._was_sparse
+        if p.grad is not None and p.grad.is_sparse:
+            self._was_sparse[p] = p.grad.sparse_dim()
+        elif p.grad is not None:
+            self._was_sparse.pop(p, None)
+        return self._goes_alone(p)
+
+    def _goes_alone(self, p: torch.Tensor) -> bool:
+        return p in self._was_sparse and not self.sparse_as_dense
 
     def _send_one(self, p: torch.Tensor) -> Tuple[Any, Any]:
         gradient = self._gradient_of(p)
@@ -207,10 +207,8 @@ class GradientReducer:
     def _gradient_of(self, p: torch.Tensor) -> torch.Tensor:
         """p.grad; zeros if there is none, since other ranks may have one."""
         if p.grad is None:
-            if p in self._was_sparse:
-                p.grad = _nothing_sparse(p, self._was_sparse[p])
-            else:
-                p.grad = torch.zeros_like(p)
+            dims = self._was_sparse.get(p)
+            p.grad = torch.zeros_like(p) if dims is None else _no_entries(p, dims)
         if p.grad.is_sparse and self.sparse_as_dense:
             return p.grad.to_dense()
         return p.grad

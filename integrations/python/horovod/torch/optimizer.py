@@ -78,7 +78,8 @@ def DistributedOptimizer(
 def _of_class(optimizer: torch.optim.Optimizer, reducer: type) -> Any:
     """The same optimizer as an instance of a class of the same name that also reduces."""
     base = optimizer.__class__
-    wrapped: Any = object.__new__(type(base.__name__, (reducer, base), {"__module__": base.__module__}))
+    joined = type(base.__name__, (reducer, base), {"__module__": base.__module__})
+    wrapped: Any = object.__new__(joined)
     wrapped.__dict__.update(optimizer.__dict__)
     # A learning-rate scheduler puts its own step() on the instance it watches: not on this one.
     wrapped.__dict__.pop("step", None)

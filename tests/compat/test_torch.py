@@ -7,7 +7,7 @@ import random
 import horovodrun
 import pytest
 
-SECONDS = 120.0
+SECONDS = 240.0
 JOBS = {
     "collectives": ["allreduce.py", "movement.py", "reducescatter.py", "gradients.py"],
     "errors": ["handles.py", "mistakes.py", "mismatches.py"],

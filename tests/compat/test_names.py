@@ -231,8 +231,8 @@ def test_values_of_operators(module: str) -> None:
 def test_modules_hold_the_same_things() -> None:
     import horovod.torch as hvd
 
-    for module in SIGNATURES:
-        names = [*SIGNATURES[module], *TAKES_ONE.get(module, [])]
+    for module, signatures in SIGNATURES.items():
+        names = [*signatures, *TAKES_ONE.get(module, [])]
         if module.startswith("horovod.torch.") or module == "horovod.common.process_sets":
             for name in set(names) & {*SIGNATURES["horovod.torch"], *TAKES_ONE["horovod.torch"]}:
                 assert find(module, name) is getattr(hvd, name), f"{module}.{name}"

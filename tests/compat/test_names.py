@@ -60,11 +60,7 @@ BASICS = {
     **dict.fromkeys(["cuda_built", "rocm_built"], ""),
 }
 WRAPPED = {**BASICS, "init": "*args, **kwargs", "shutdown": "*args, **kwargs"}
-PROCESS_SETS = {
-    "ProcessSet": "ranks_or_comm",
-    "add_process_set": "process_set",
-    "remove_process_set": "process_set",
-}
+PROCESS_SETS = {"ProcessSet": "ranks_or_comm"}
 FUNCTIONS = {
     "broadcast_parameters": "params, root_rank",
     "broadcast_optimizer_state": "optimizer, root_rank, model=None",
@@ -105,8 +101,6 @@ SIGNATURES = {
         "ProcessSet.rank": "self",
         "ProcessSet.included": "self",
         "_setup": "basics",
-        "_init_process_sets": "process_sets",
-        "_temp_process_set_object": "process_set_id",
     },
     "horovod.common.exceptions": {
         "HostsUpdatedInterrupt": "skip_sync",
@@ -133,9 +127,6 @@ SIGNATURES = {
         "HorovodBasics.init": "self, comm=None, process_sets=None",
         "HorovodBasics.is_homogeneous": "self",
         "HorovodBasics._add_process_set_impl": "self, ranks",
-        "HorovodBasics._remove_process_set_impl": "self, process_set_id",
-        "HorovodBasics._process_set_rank": "self, process_set_id",
-        "HorovodBasics._process_set_size": "self, process_set_id",
         "HorovodBasics._get_process_set_ids_and_ranks": "self",
         "HorovodBasics._comm_process_set_id": "self, comm",
         **{
@@ -157,8 +148,23 @@ ATTRIBUTES = {
     ],
     "horovod.torch.compression": ["Compressor", "NoneCompressor", "FP16Compressor", "Compression"],
     "horovod.common.process_sets": ["global_process_set"],
-    "horovod.common.util": ["EXTENSIONS", "num_rank_is_power_2", "_cache"],
+    "horovod.common.util": ["EXTENSIONS", "_cache"],
     "horovod.common.exceptions": ["HorovodInternalError"],
+}
+# One parameter (after self), whose name the specification leaves open.
+TAKES_ONE = {
+    "horovod.torch": ["add_process_set", "remove_process_set"],
+    "horovod.torch.mpi_ops": ["add_process_set", "remove_process_set"],
+    "horovod.common.process_sets": [
+        *("add_process_set", "remove_process_set"),
+        *("_init_process_sets", "_temp_process_set_object"),
+    ],
+    "horovod.common.basics": [
+        "HorovodBasics._remove_process_set_impl",
+        "HorovodBasics._process_set_rank",
+        "HorovodBasics._process_set_size",
+    ],
+    "horovod.common.util": ["num_rank_is_power_2"],
 }
 SUBMODULES = {"mpi_ops", "compression", "functions", "optimizer", "sync_batch_norm", "elastic"}
 
@@ -206,6 +212,16 @@ def test_attribute(module: str, name: str) -> None:
     assert find(module, name) is not None
 
 
+@pytest.mark.parametrize(
+    ("module", "path"), [(module, path) for module in TAKES_ONE for path in TAKES_ONE[module]]
+)
+def test_takes_one(module: str, path: str) -> None:
+    parameters = [
+        name for name in inspect.signature(find(module, path)).parameters if name != "self"
+    ]
+    assert len(parameters) == 1
+
+
 @pytest.mark.parametrize("module", ["horovod.torch", "horovod.torch.mpi_ops"])
 def test_values_of_operators(module: str) -> None:
     for name, value in OPERATORS.items():
@@ -215,9 +231,10 @@ def test_values_of_operators(module: str) -> None:
 def test_modules_hold_the_same_things() -> None:
     import horovod.torch as hvd
 
-    for module, names in SIGNATURES.items():
+    for module, signatures in SIGNATURES.items():
+        names = [*signatures, *TAKES_ONE.get(module, [])]
         if module.startswith("horovod.torch.") or module == "horovod.common.process_sets":
-            for name in set(names) & set(SIGNATURES["horovod.torch"]):
+            for name in set(names) & {*SIGNATURES["horovod.torch"], *TAKES_ONE["horovod.torch"]}:
                 assert find(module, name) is getattr(hvd, name), f"{module}.{name}"
     for submodule in SUBMODULES - LATER:
         assert importlib.import_module(f"horovod.torch.{submodule}")

@@ -73,9 +73,9 @@ class GradientAggregation:
 
     def compute_gradients(self, grads: Sequence[Any], vars: Sequence[Any]) -> List[Any]:  # noqa: A002
         """Takes the gradients of one pass; gives the reduced sums on the last, else what came."""
-        grads = [self._dense(g) for g in grads]
         if self.backward_passes_per_step == 1:
             return self._reduced(grads, vars)
+        grads = [self._dense(g) for g in grads]
         there = [i for i, g in enumerate(grads) if g is not None]
         present = [grads[i] for i in there]
         chosen = [vars[i] for i in there]
@@ -124,8 +124,7 @@ class GradientAggregation:
             step = getattr(optimizer, "iterations", None)
         if step is None:
             return tf.no_op()
-        added = step.assign_add(tf.ones_like(tf.convert_to_tensor(step)))
-        return tf.no_op() if tf.executing_eagerly() else tf.group(added)
+        return _as_operation(step.assign_add(tf.ones_like(tf.convert_to_tensor(step))))
 
     def apply_gradients(
         self, apply_grads_closure: Callable[[], Any], optimizer: Any, *args: Any, **kwargs: Any
@@ -134,11 +133,18 @@ class GradientAggregation:
         if self.backward_passes_per_step == 1 or self.counter is None:
             return apply_grads_closure()
 
-        def apply() -> Any:
-            done = apply_grads_closure()
-            return tf.no_op() if tf.executing_eagerly() else tf.group(done)
-
         gradients = [g for g, _ in (args[0] if args else []) if g is not None]
         with tf.control_dependencies(gradients):
             reduced = tf.equal(self.counter.read_value(), 0)
-        return tf.cond(reduced, apply, lambda: self._count_step(optimizer, kwargs))
+        return tf.cond(
+            reduced,
+            lambda: _as_operation(apply_grads_closure()),
+            lambda: self._count_step(optimizer, kwargs),
+        )
+
+
+def _as_operation(done: Any) -> Any:
+    """What both branches of a graph can return."""
+    if tf.executing_eagerly():
+        return None
+    return tf.no_op() if done is None else tf.group(done)

@@ -10,6 +10,7 @@ from horovod.tensorflow._reduce_gradients import (
     Groups,
     _make_allreduce_grads_fn,
     check_predivide,
+    mark_reduced,
     resolve_groups,
     to_local,
 )
@@ -64,6 +65,7 @@ class _DistributedTape:
         )
         for i, gradient in zip(travel, reduced):
             results[i] = gradient
+        mark_reduced(results)
         return results
 
     def get_local_and_global_gradients(
@@ -107,7 +109,7 @@ def DistributedGradientTape(
     """
     check_predivide(gradient_predivide_factor, op)
     base = gradtape.__class__
-    tape = object.__new__(
+    tape: Any = object.__new__(
         type(base.__name__, (_DistributedTape, base), {"__module__": base.__module__})
     )
     tape.__dict__.update(gradtape.__dict__)

@@ -8,7 +8,7 @@ import tensorflow as tf
 
 from horovod.common.process_sets import ProcessSet, global_process_set
 from horovod.common.util import split_list
-from horovod.tensorflow._basics import Adasum, Average, rocm_built, set_id, size
+from horovod.tensorflow._basics import Average, rocm_built, set_id, size
 from horovod.tensorflow._raw_ops import size_op
 from horovod.tensorflow._reductions import allreduce, grouped_allreduce
 from horovod.tensorflow.compression import Compression, Compressor
@@ -203,14 +203,14 @@ def _make_allreduce_grads_fn(
     return allreduce_grads
 
 
-__all__ = [
-    "Adasum",
-    "Groups",
-    "ReduceGradients",
-    "_make_allreduce_grads_fn",
-    "check_predivide",
-    "elastic",
-    "reduces",
-    "resolve_groups",
-    "to_local",
-]
+def mark_reduced(gradients: Iterable[Any]) -> None:
+    """For optimizers that reduce what they are given: not these."""
+    for gradient in gradients:
+        if gradient is not None:
+            gradient._hvdx_reduced = True
+
+
+def are_reduced(gradients: Iterable[Any]) -> bool:
+    """Whether a tape has reduced them, and nobody has changed them since."""
+    there = [gradient for gradient in gradients if gradient is not None]
+    return bool(there) and all(getattr(g, "_hvdx_reduced", False) for g in there)

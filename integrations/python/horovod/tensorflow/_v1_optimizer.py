@@ -214,7 +214,7 @@ def distributed_v1_optimizer(
     groups: Groups = None,
     process_set: ProcessSet = global_process_set,
     scale_local_gradients: bool = True,
-) -> V1Optimizer:
+) -> Any:
     """hvd.DistributedOptimizer for a tf.compat.v1.train.Optimizer."""
     check_predivide(gradient_predivide_factor, op)
     if backward_passes_per_step <= 0:

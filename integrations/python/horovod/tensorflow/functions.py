@@ -12,8 +12,6 @@ from horovod.tensorflow._broadcast_variables import assign_from_root, broadcast_
 from horovod.tensorflow._raw_ops import allgather, broadcast
 from horovod.tensorflow.util import _executing_eagerly
 
-_Bytes = "np.ndarray[Any, np.dtype[np.uint8]]"
-
 
 def broadcast_variables(
     variables: Sequence[Any],
@@ -45,7 +43,7 @@ def broadcast_global_variables(root_rank: int) -> tf.Operation:
     return broadcast_variables(tf.compat.v1.global_variables(), root_rank)
 
 
-def _pickled(obj: Any) -> _Bytes:
+def _pickled(obj: Any) -> "np.ndarray[Any, Any]":
     import cloudpickle
 
     memory = io.BytesIO()
@@ -53,7 +51,7 @@ def _pickled(obj: Any) -> _Bytes:
     return np.frombuffer(memory.getvalue(), dtype=np.uint8)
 
 
-def _unpickled(payload: _Bytes) -> Any:
+def _unpickled(payload: "np.ndarray[Any, Any]") -> Any:
     import cloudpickle
 
     return cloudpickle.loads(payload.tobytes())

@@ -38,17 +38,6 @@ std::vector<std::vector<int>> CutIntoSets(const int* ranks, const int* sizes, in
   return sets;
 }
 
-// A set given twice (or the world given again) keeps the id of the first: the Python layer tells
-// the user. Here it is left out.
-std::vector<std::vector<int>> WithoutRepeats(std::vector<std::vector<int>> sets) {
-  std::vector<std::vector<int>> unique;
-  for (auto& set : sets) {
-    std::sort(set.begin(), set.end());
-    if (std::find(unique.begin(), unique.end(), set) == unique.end()) unique.push_back(set);
-  }
-  return unique;
-}
-
 }  // namespace
 
 extern "C" {
@@ -63,7 +52,7 @@ const int HOROVOD_PROCESS_SET_ERROR_EXISTING_SET = ProcessSets::kExistingSet;
 bool horovod_init(const int* /*ranks*/, int /*nranks*/, const int* process_set_ranks,
                   const int* process_set_sizes, int num_process_sets) {
   const Status status = ProcessEngine::Get().Init(
-      WithoutRepeats(CutIntoSets(process_set_ranks, process_set_sizes, num_process_sets)));
+      CutIntoSets(process_set_ranks, process_set_sizes, num_process_sets));
   if (status.ok()) return true;
   HVDX_LOG(kError) << "Horovod initialization failed: " << status.message();
   Remember(status);

@@ -1,12 +1,30 @@
 #include "horovodx/runtime/bootstrap.h"
 
+#include <algorithm>
 #include <cstdlib>
+#include <numeric>
 #include <utility>
 
 #include "horovodx/base/log.h"
 #include "horovodx/runtime/connect_fabric.h"
 
 namespace horovodx::runtime {
+namespace {
+
+// A set given twice, or the world given again, has the id of the first: here it is left out, and
+// the Python layer tells the user.
+std::vector<std::vector<int>> WithoutRepeats(std::vector<std::vector<int>> sets, int size) {
+  std::vector<std::vector<int>> unique(1, std::vector<int>(static_cast<std::size_t>(size)));
+  std::iota(unique[0].begin(), unique[0].end(), 0);
+  for (auto& set : sets) {
+    std::sort(set.begin(), set.end());
+    if (std::find(unique.begin(), unique.end(), set) == unique.end()) unique.push_back(set);
+  }
+  unique.erase(unique.begin());
+  return unique;
+}
+
+}  // namespace
 
 Result<EngineOptions> OptionsFrom(const Config& config,
                                   std::vector<std::vector<int>> process_sets) {
@@ -45,7 +63,8 @@ Result<std::unique_ptr<Engine>> StartFromEnvironment(int generation,
                           return static_cast<const char*>(std::getenv(name));
                         }));
   SetLogOptions(config.log);
-  HVDX_ASSIGN_OR_RETURN(EngineOptions options, OptionsFrom(config, std::move(process_sets)));
+  auto sets = WithoutRepeats(std::move(process_sets), config.size);
+  HVDX_ASSIGN_OR_RETURN(EngineOptions options, OptionsFrom(config, std::move(sets)));
   HVDX_ASSIGN_OR_RETURN(auto fabric, ConnectFabric(config, generation));
   options.core = PinnedCore(config, fabric->hosts().local_rank(config.rank),
                             fabric->hosts().local_size(config.rank));

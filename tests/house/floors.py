@@ -4,8 +4,8 @@
     floors.py [ROOT]
 
 Reads every #include of kernels/, horovodx/, bindings/, integrations/ and tools/ under ROOT and
-prints each one that goes the wrong way. Exit code: 0 if there is none, 1 if there is, 2 if there was
-nothing to read.
+prints each one that goes the wrong way. Exit code: 0 if there is none, 1 if there is, 2 if there
+was nothing to read.
 """
 
 import pathlib

@@ -198,6 +198,17 @@ TEST(CApiTest, BadSubmissionsAreRefusedWithAReason) {
   horovod_shutdown();
 }
 
+TEST(CApiTest, TheWorldGivenAsASetIsNotRegisteredAgain) {
+  const int ranks[] = {0, 0};
+  const int sizes[] = {1, 1};
+  ASSERT_TRUE(horovod_init(nullptr, 0, ranks, sizes, 2)) << hvdx_last_error();
+  EXPECT_EQ(horovod_number_of_process_sets(), 1);
+  int id = -1;
+  horovod_process_set_ids(&id);
+  EXPECT_EQ(id, 0);
+  horovod_shutdown();
+}
+
 TEST(CApiTest, MalformedSettingsFailInitWithNameValueAndExpectation) {
   {
     const Variable rank("HOROVOD_RANK", "abc");

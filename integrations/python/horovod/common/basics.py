@@ -28,7 +28,7 @@ class HorovodBasics:
     HOROVOD_PROCESS_SET_ERROR_SHUTDOWN = -5
     HOROVOD_PROCESS_SET_ERROR_EXISTING_SET = -6
 
-    def __init__(self, pkg_path: Optional[str] = None, *args: str) -> None:
+    def __init__(self, pkg_path: Optional[str], *args: str) -> None:
         self.MPI_LIB_CTYPES = ctypes.CDLL(library_path(), mode=ctypes.RTLD_GLOBAL)
         library = self.MPI_LIB_CTYPES
         library.hvdx_last_error.restype = ctypes.c_char_p
@@ -103,7 +103,7 @@ class HorovodBasics:
     # --- timeline
 
     def start_timeline(self, file_path: str, mark_cycles: bool = False) -> None:
-        """Starts writing a timeline into `file_path` (rank 0 does); HOROVOD_TIMELINE must be set."""
+        """Starts a timeline in `file_path`, by rank 0; HOROVOD_TIMELINE must be set at init()."""
         result = self.MPI_LIB_CTYPES.horovod_start_timeline(
             os.fsencode(file_path), ctypes.c_bool(mark_cycles)
         )

@@ -102,7 +102,7 @@ def _temp_process_set_object(process_set_id: int) -> ProcessSet:
 
 
 def add_process_set(process_set: Union[ProcessSet, Iterable[int]]) -> ProcessSet:
-    """Registers a set while the job runs. Every rank of the world must call it, in the same order."""
+    """Registers a set while the job runs: every rank must call it, all in the same order."""
     if not isinstance(process_set, ProcessSet):
         process_set = ProcessSet(process_set)
     if process_set.ranks is None:

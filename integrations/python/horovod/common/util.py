@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib.util
-import json
 import os
-import subprocess
 import sys
-import sysconfig
 import warnings
 from typing import Any, Callable, Iterator, Sequence, TypeVar
 
@@ -37,6 +33,8 @@ def _cache(function: F) -> F:
 
 def get_ext_suffix() -> str:
     """What file names of extensions end in."""
+    import sysconfig
+
     for name in ("EXT_SUFFIX", "SO"):
         suffix = sysconfig.get_config_var(name)
         if suffix:
@@ -65,6 +63,8 @@ def check_installed_version(
     name: str, version: str, exception: BaseException | None = None
 ) -> None:
     """Compares a framework's version with the one this package was built for, if that is known."""
+    import json
+
     from horovod.common import exceptions
 
     path = os.path.join(
@@ -94,6 +94,8 @@ def _say(verbose: bool, text: str) -> None:
 @_cache
 def extension_available(ext_base_name: str, verbose: bool = False) -> bool:
     """Whether a framework and our binding for it are installed; imports neither."""
+    import importlib.util
+
     framework = importlib.util.find_spec(ext_base_name) is not None
     try:
         binding = importlib.util.find_spec(f"horovod.{ext_base_name}") is not None
@@ -111,6 +113,8 @@ def extension_available(ext_base_name: str, verbose: bool = False) -> bool:
 @_cache
 def gpu_available(ext_base_name: str, verbose: bool = False) -> bool:
     """Whether a framework sees a GPU; asked in a process of its own."""
+    import subprocess
+
     if not extension_available(ext_base_name, verbose):
         return False
     program = f"import sys, horovod.{ext_base_name} as e; sys.exit(0 if e._check_has_gpu() else 3)"

@@ -38,7 +38,7 @@ def _switch(group: Any, dest: str, on: list[str], off: list[str], text: str, **h
     hidden = how.get("hidden", "")
     shown = {"on": text, "off": how.get("off_text", "the opposite")}
     for value, names in (("on", on), ("off", off)):
-        help_text = argparse.SUPPRESS if hidden == value else shown[value]
+        help_text = argparse.SUPPRESS if value in hidden else shown[value]
         group.add_argument(
             *names, dest=dest, action="store_const", const=value == "on", default=None,
             help=help_text,
@@ -192,9 +192,12 @@ def _add_logging(parser: argparse.ArgumentParser) -> None:
     )
     stamps = group.add_mutually_exclusive_group()
     _switch(
-        stamps, "log_with_timestamp", ["--log-with-timestamp", "--no-log-hide-timestamp"],
-        ["--log-without-timestamp", "--log-hide-timestamp"], "", hidden="on",
-        off_text="no time in log lines of the engine",
+        stamps, "log_with_timestamp", ["--log-with-timestamp"], ["--log-without-timestamp"], "",
+        hidden="on", off_text="no time in log lines of the engine",
+    )  # fmt: skip
+    _switch(  # their old names
+        stamps, "log_with_timestamp", ["--no-log-hide-timestamp"], ["--log-hide-timestamp"], "",
+        hidden="on off",
     )  # fmt: skip
     stamps.add_argument(
         "-prefix-timestamp", "--prefix-output-with-timestamp", action="store_true",
@@ -287,7 +290,7 @@ def _require(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
         parser.error(f"-np {args.num_proc}: at least one process is needed")
     if not args.command:
         parser.error("the command to run is missing")
-    if args.hostfile and not os.path.isfile(args.hostfile):
+    if args.hostfile and not os.path.exists(args.hostfile):
         parser.error(f"--hostfile {args.hostfile}: there is no such file")
 
 

@@ -9,7 +9,7 @@ from typing import Any, Iterable, NoReturn
 
 from horovod.runner import arguments
 from horovod.runner.controllers import is_gloo_used, run_controller
-from horovod.runner.util.cache import Cache, use_cache
+from horovod.runner.util.cache import use_cache
 from horovod.runner.util.lsf import LSFUtils
 
 CACHE_FOLDER = os.path.join(os.path.expanduser("~"), ".horovod")
@@ -105,9 +105,9 @@ def _run_static(args: Any) -> list[Any] | None:
 
     def gloo() -> None:
         if args.run_func is None:
-            run_command(args, env, _nic_cache(args))
+            run_command(args, env)
         else:
-            results.append(run_function(args, env, _nic_cache(args)))
+            results.append(run_function(args, env))
 
     run_controller(
         args.use_gloo,
@@ -147,20 +147,6 @@ def _job_env(args: Any) -> dict[str, str]:
     env = dict(os.environ)
     config_parser.set_env_from_args(env, args)
     return env
-
-
-def _nic_cache(args: Any) -> Cache | None:
-    """What was found out before about these hosts."""
-    if args.disable_cache:
-        return None
-    import hashlib
-
-    about = f"{args.num_proc} {args.hosts} {args.ssh_port} {args.ssh_identity_file}"
-    try:
-        digest = hashlib.sha256(about.encode()).hexdigest()
-        return Cache(CACHE_FOLDER, CACHE_STALENESS_THRESHOLD_MINUTES, digest)
-    except OSError:
-        return None  # no home to write to
 
 
 @use_cache()

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import partial
 from typing import Any, Mapping
 
 from horovod.runner.common.util.settings import Settings
 from horovod.runner.common.util.timeout import start_timeout_of
 from horovod.runner.driver.launch_job import DEFAULT_START_TIMEOUT, Job, launch_job
-from horovod.runner.util.cache import Cache
 
 
 def settings_of(args: Any) -> Settings:
@@ -34,18 +34,36 @@ def settings_of(args: Any) -> Settings:
     )
 
 
-def run_command(args: Any, env: Mapping[str, str], nic_cache: Cache | None) -> None:
+def run_command(args: Any, env: Mapping[str, str]) -> None:
     """Runs the command of `args` on all ranks."""
-    launch_job(Job(settings_of(args), list(args.command), env, nic_cache=nic_cache))
+    job = Job(settings_of(args), list(args.command), env, open_nic_cache=partial(nic_cache, args))
+    launch_job(job)
 
 
-def run_function(args: Any, env: Mapping[str, str], nic_cache: Cache | None) -> list[Any]:
+def run_function(args: Any, env: Mapping[str, str]) -> list[Any]:
     """Runs the function of `args` on all ranks; what it returned, by rank."""
     from horovod.runner.function_pickle import pack_function, unpack_results
 
     words = [args.executable or sys.executable, "-m", "horovod.runner.run_task"]
-    job = Job(
-        settings_of(args), words, env, function=pack_function(args.run_func), nic_cache=nic_cache
-    )
+    function = pack_function(args.run_func)
+    open_cache = partial(nic_cache, args)
+    job = Job(settings_of(args), words, env, function=function, open_nic_cache=open_cache)
     launch_job(job)
     return unpack_results(job.results, args.num_proc)
+
+
+def nic_cache(args: Any) -> Any:
+    """What was found out before about the networks of these hosts."""
+    if args.disable_cache:
+        return None
+    import hashlib
+
+    from horovod.runner import launch
+    from horovod.runner.util.cache import Cache
+
+    about = f"{args.num_proc} {args.hosts} {args.ssh_port} {args.ssh_identity_file}"
+    try:
+        digest = hashlib.sha256(about.encode()).hexdigest()
+        return Cache(launch.CACHE_FOLDER, launch.CACHE_STALENESS_THRESHOLD_MINUTES, digest)
+    except OSError:
+        return None  # no home to write to

@@ -1,5 +1,7 @@
 """Horovod for PyTorch: `import horovod.torch as hvd`."""
+# ruff: noqa: F401  (names to be imported from here)
 
+from horovod.torch._compiled import watch_for_compiler as _watch_for_compiler
 from horovod.torch.compression import Compression
 from horovod.torch.functions import (
     allgather_object,
@@ -72,6 +74,7 @@ from horovod.torch.optimizer import DistributedOptimizer
 from horovod.torch.sync_batch_norm import SyncBatchNorm
 
 _MPI_LIB_AVAILABLE = True
+_watch_for_compiler()
 
 
 def _check_has_gpu() -> bool:

@@ -11,9 +11,9 @@ import torch
 
 from horovod.common.process_sets import global_process_set
 from horovod.torch import _handles as handles
+from horovod.torch._allreduce import allreduce_async_
 from horovod.torch._basics import Adasum
 from horovod.torch._handles import synchronize
-from horovod.torch._allreduce import allreduce_async_
 from horovod.torch._parameter_names import Named, find_duplicates, names_for
 
 
@@ -86,7 +86,9 @@ class DeltaReducer:
     @contextlib.contextmanager
     def skip_synchronize(self) -> Iterator[None]:
         """Not possible here."""
-        raise AssertionError("Skipping synchronization is not supported when using Adasum optimizer.")
+        raise AssertionError(
+            "Skipping synchronization is not supported when using Adasum optimizer."
+        )
         yield
 
     def step(self, closure: Optional[Callable[[], Any]] = None) -> Any:

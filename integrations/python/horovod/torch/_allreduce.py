@@ -5,11 +5,15 @@ from typing import Callable, List, Optional, Sequence, Tuple
 import torch
 
 from horovod.common.process_sets import ProcessSet, global_process_set
-from horovod.torch import _handles
-from horovod.torch._basics import Adasum, check_adasum, handle_average_backwards_compatibility
-from horovod.torch._basics import set_id
+from horovod.torch import _compiled, _handles
+from horovod.torch._basics import (
+    Adasum,
+    check_adasum,
+    handle_average_backwards_compatibility,
+    set_id,
+)
 from horovod.torch._handles import Pending
-from horovod.torch._tensor import REDUCED, TYPE_NUMBERS, check, check_all, on_host
+from horovod.torch._tensor import REDUCED, TYPE_NUMBERS, check, check_all, check_reduction, on_host
 from horovodx import _horovodx as native
 
 _ALLREDUCE = 0
@@ -33,7 +37,7 @@ def run(
     process_set: ProcessSet,
 ) -> torch.Tensor:
     """Submits and waits: the shortest way for a caller who blocks anyway."""
-    check(tensor, REDUCED)
+    check_reduction(tensor, REDUCED, op, prescale_factor, postscale_factor)
     number = _handles.next_number()
     source = on_host(tensor)
     target = output if output.device.type == "cpu" else source
@@ -68,7 +72,7 @@ def start(
     process_set: ProcessSet,
 ) -> int:
     """Submits and returns a handle."""
-    check(tensor, REDUCED)
+    check_reduction(tensor, REDUCED, op, prescale_factor, postscale_factor)
     number = _handles.next_number()
     source, target = _host_pair(tensor, output)
     native_handle = native.submit(
@@ -102,6 +106,8 @@ def start_group(
     if not tensors:
         raise ValueError("A grouped operation needs at least one tensor.")
     check_all(tensors, REDUCED)
+    for tensor in tensors:
+        check_reduction(tensor, REDUCED, op, prescale_factor, postscale_factor)
     number = _handles.next_number()
     base = _handles.name_for("grouped_allreduce", name, number)
     pairs = [_host_pair(tensor, output) for tensor, output in zip(tensors, outputs)]
@@ -146,6 +152,10 @@ def allreduce_async(
 ) -> int:
     """Starts an allreduce into a new tensor; synchronize(handle) returns it."""
     op = resolve(op, average, process_set)
+    if _compiled.is_compiling():
+        return _compiled.operators.allreduce_async(  # type: ignore[no-any-return]
+            tensor, name, op, prescale_factor, postscale_factor, set_id(process_set)
+        )
     check(tensor, REDUCED)
     output = torch.empty_like(tensor)
     return start(tensor, output, name, op, prescale_factor, postscale_factor, process_set)
@@ -162,6 +172,10 @@ def allreduce_(
 ) -> torch.Tensor:
     """Allreduces a tensor in place and returns it. Not differentiable."""
     op = resolve(op, average, process_set)
+    if _compiled.is_compiling():
+        return _compiled.operators.allreduce_(  # type: ignore[no-any-return]
+            tensor, name, op, prescale_factor, postscale_factor, set_id(process_set)
+        )
     return run(tensor, tensor, name, op, prescale_factor, postscale_factor, process_set)
 
 
@@ -176,6 +190,10 @@ def allreduce_async_(
 ) -> int:
     """Starts an allreduce in place; synchronize(handle) returns the tensor."""
     op = resolve(op, average, process_set)
+    if _compiled.is_compiling():
+        return _compiled.operators.allreduce_async_(  # type: ignore[no-any-return]
+            tensor, name, op, prescale_factor, postscale_factor, set_id(process_set)
+        )
     return start(tensor, tensor, name, op, prescale_factor, postscale_factor, process_set)
 
 
@@ -219,6 +237,13 @@ def grouped_allreduce_(
     process_set: ProcessSet = global_process_set,
 ) -> Tuple[torch.Tensor, ...]:
     """Allreduces a group in place and returns its tensors. Not differentiable."""
+    if _compiled.is_compiling():
+        op = resolve(op, average, process_set)
+        return tuple(
+            _compiled.operators.grouped_allreduce_(
+                tensors, name, op, prescale_factor, postscale_factor, set_id(process_set)
+            )
+        )
     handle = grouped_allreduce_async_(
         tensors, average, name, op, prescale_factor, postscale_factor, process_set
     )

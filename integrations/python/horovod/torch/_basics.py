@@ -42,7 +42,7 @@ handle_average_backwards_compatibility = get_average_backwards_compatibility_fun
 
 
 def init(*args: Any, **kwargs: Any) -> None:
-    """Starts the engine: see HorovodBasics.init. Handles of an earlier life mean nothing after it."""
+    """Starts the engine: see HorovodBasics.init. Handles of an earlier life are forgotten."""
     if not is_initialized():
         _handles.forget_all()
     _basics.init(*args, **kwargs)

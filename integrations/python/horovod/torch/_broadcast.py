@@ -5,7 +5,7 @@ from typing import Callable, Optional
 import torch
 
 from horovod.common.process_sets import ProcessSet, global_process_set
-from horovod.torch import _handles
+from horovod.torch import _compiled, _handles
 from horovod.torch._basics import set_id
 from horovod.torch._handles import Pending
 from horovod.torch._tensor import MOVED, TYPE_NUMBERS, check, on_host
@@ -69,6 +69,10 @@ def broadcast_(
     process_set: ProcessSet = global_process_set,
 ) -> torch.Tensor:
     """Gives the root's tensor to all, in place, and returns it. Not differentiable."""
+    if _compiled.is_compiling():
+        return _compiled.operators.broadcast_(  # type: ignore[no-any-return]
+            tensor, root_rank, name, set_id(process_set)
+        )
     result: torch.Tensor = _handles.synchronize(
         broadcast_async_(tensor, root_rank, name, process_set)
     )

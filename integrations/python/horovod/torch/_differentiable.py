@@ -9,8 +9,8 @@ from typing import Any, List, Optional, Sequence, Tuple, Union
 import torch
 
 from horovod.common.process_sets import ProcessSet, global_process_set
-from horovod.torch import _allreduce, _autograd
-from horovod.torch._basics import Average, handle_average_backwards_compatibility
+from horovod.torch import _allreduce, _autograd, _compiled
+from horovod.torch._basics import Average, handle_average_backwards_compatibility, set_id
 from horovod.torch._broadcast import broadcast_async
 from horovod.torch._gather import Splits, allgather_async, alltoall_async, grouped_allgather_async
 from horovod.torch._handles import synchronize
@@ -23,6 +23,11 @@ def _wants_gradient(*tensors: Any) -> bool:
     return torch.is_grad_enabled() and any(
         isinstance(tensor, torch.Tensor) and tensor.requires_grad for tensor in tensors
     )
+
+
+def _member(name: Optional[str], i: int) -> Optional[str]:
+    """A name for one of several tensors that go one by one."""
+    return None if name is None else f"{name}_{i + 1}"
 
 
 def allreduce(
@@ -41,7 +46,11 @@ def allreduce(
     """
     op = _allreduce.resolve(op, average, process_set)
     compressed, ctx = compression.compress(tensor)
-    if _wants_gradient(compressed):
+    if _compiled.is_compiling():
+        reduced = _compiled.operators.allreduce(
+            compressed, name, op, prescale_factor, postscale_factor, set_id(process_set)
+        )
+    elif _wants_gradient(compressed):
         reduced = _autograd.HorovodAllreduce.apply(
             compressed, name, op, prescale_factor, postscale_factor, process_set
         )
@@ -74,8 +83,12 @@ def grouped_allreduce(
     op = _allreduce.resolve(op, average, process_set)
     if not tensors:
         raise ValueError("A grouped operation needs at least one tensor.")
-    compressed, contexts = zip(*(compression.compress(tensor) for tensor in tensors))
-    if _wants_gradient(*compressed):
+    compressed, contexts = zip(*[compression.compress(tensor) for tensor in tensors])
+    if _compiled.is_compiling():
+        reduced = _compiled.operators.grouped_allreduce(
+            compressed, name, op, prescale_factor, postscale_factor, set_id(process_set)
+        )
+    elif _wants_gradient(*compressed):
         reduced = _autograd.HorovodGroupedAllreduce.apply(
             name, op, prescale_factor, postscale_factor, process_set, *compressed
         )
@@ -94,6 +107,9 @@ def allgather(
     process_set: ProcessSet = global_process_set,
 ) -> torch.Tensor:
     """Puts the tensors of all ranks one below the other. Differentiable."""
+    if _compiled.is_compiling():
+        rows: torch.Tensor = _compiled.operators.allgather(tensor, name, set_id(process_set))
+        return rows
     tensor.shape[0]  # a tensor without dimensions is an IndexError, as in Horovod
     if _wants_gradient(tensor):
         result: torch.Tensor = _autograd.HorovodAllgather.apply(tensor, name, process_set)
@@ -108,6 +124,11 @@ def grouped_allgather(
     process_set: ProcessSet = global_process_set,
 ) -> Tuple[torch.Tensor, ...]:
     """Allgathers several tensors as one. Returns a tuple. Differentiable."""
+    if _compiled.is_compiling():
+        return tuple(
+            _compiled.operators.allgather(tensor, _member(name, i), set_id(process_set))
+            for i, tensor in enumerate(tensors)
+        )
     if _wants_gradient(*tensors):
         result: Tuple[torch.Tensor, ...] = _autograd.HorovodGroupedAllgather.apply(
             name, process_set, *tensors
@@ -124,6 +145,11 @@ def broadcast(
     process_set: ProcessSet = global_process_set,
 ) -> torch.Tensor:
     """Gives the tensor of `root_rank` (a global rank) to all, as a new tensor. Differentiable."""
+    if _compiled.is_compiling():
+        copy: torch.Tensor = _compiled.operators.broadcast(
+            tensor, root_rank, name, set_id(process_set)
+        )
+        return copy
     if _wants_gradient(tensor):
         result: torch.Tensor = _autograd.HorovodBroadcast.apply(
             tensor, root_rank, name, process_set
@@ -143,6 +169,8 @@ def alltoall(
 
     Differentiable in `tensor`.
     """
+    if _compiled.is_compiling():
+        return _compiled.operators.alltoall(tensor, splits, name, set_id(process_set))  # type: ignore[no-any-return]
     if _wants_gradient(tensor):
         output, received = _autograd.HorovodAlltoall.apply(tensor, splits, name, process_set)
     else:
@@ -161,7 +189,11 @@ def reducescatter(
 ) -> torch.Tensor:
     """Reduces over all ranks and returns this rank's share of the rows. Differentiable."""
     compressed, ctx = compression.compress(tensor)
-    if _wants_gradient(compressed):
+    if _compiled.is_compiling():
+        scattered = _compiled.operators.reducescatter(
+            compressed, name, op, prescale_factor, postscale_factor, set_id(process_set)
+        )
+    elif _wants_gradient(compressed):
         scattered = _autograd.HorovodReducescatter.apply(
             compressed, name, op, process_set, prescale_factor, postscale_factor
         )
@@ -187,8 +219,15 @@ def grouped_reducescatter(
     """Reducescatters several tensors as one. Returns a list. Differentiable."""
     if not tensors:
         raise ValueError("A grouped operation needs at least one tensor.")
-    compressed, contexts = zip(*(compression.compress(tensor) for tensor in tensors))
-    if _wants_gradient(*compressed):
+    compressed, contexts = zip(*[compression.compress(tensor) for tensor in tensors])
+    if _compiled.is_compiling():
+        scattered = [
+            _compiled.operators.reducescatter(
+                one, _member(name, i), op, prescale_factor, postscale_factor, set_id(process_set)
+            )
+            for i, one in enumerate(compressed)
+        ]
+    elif _wants_gradient(*compressed):
         scattered = _autograd.HorovodGroupedReducescatter.apply(
             name, op, process_set, prescale_factor, postscale_factor, *compressed
         )

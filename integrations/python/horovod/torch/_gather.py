@@ -93,8 +93,11 @@ def splits_of(splits: Optional[Splits]) -> Optional[List[int]]:
             raise ValueError(f"alltoall expects a 1D splits tensor, got {splits.dim()} dimensions")
         if splits.dtype != torch.int32:
             raise ValueError("alltoall expects splits to contain 32-bit integer elements")
-        return [int(n) for n in splits.tolist()]
-    return [int(n) for n in splits]
+        splits = splits.tolist()
+    rows = [int(n) for n in splits]
+    if not rows:  # to the engine no entries would mean no splits
+        raise ValueError("Alltoall: the number of splits (0) does not equal number of workers.")
+    return rows
 
 
 def alltoall_async(

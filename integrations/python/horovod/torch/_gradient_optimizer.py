@@ -1,7 +1,7 @@
 """GradientReducer: the half of a DistributedOptimizer that reduces gradients.
 
 It stands before the optimizer's own class: step() here reduces, step() there moves the weights.
-Gradients are submitted from hooks, by slot: what the engine must know of a gradient it is told once.
+Gradients are submitted from hooks, by slot: the engine is told once what it must know of each.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ from horovod.common.process_sets import ProcessSet
 from horovod.common.util import split_list
 from horovod.torch import _handles as handles
 from horovod.torch._allreduce import sparse_allreduce_async
-from horovod.torch._basics import Average, set_id, size
+from horovod.torch._basics import Average, Sum, set_id, size
 from horovod.torch._parameter_names import Named, find_duplicates, names_for
 from horovod.torch._tensor import REDUCED, TYPE_NUMBERS, check, on_host
 from horovod.torch.compression import NoneCompressor
@@ -36,6 +36,16 @@ class _Sent:
         self.gradient = gradient  # p.grad, or its dense form
         self.sent = sent  # contiguous, on the CPU; often the gradient itself
         self.ctx = ctx
+
+
+def _no_entries(p: torch.Tensor, sparse_dims: int) -> torch.Tensor:
+    """A sparse gradient of p that is zero everywhere."""
+    return torch.sparse_coo_tensor(
+        torch.empty((sparse_dims, 0), dtype=torch.int64, device=p.device),
+        torch.empty((0, *p.shape[sparse_dims:]), dtype=p.dtype, device=p.device),
+        p.shape,
+        check_invariants=False,
+    )
 
 
 class GradientReducer:
@@ -70,7 +80,7 @@ class GradientReducer:
         self._synchronized = False
         self._should_synchronize = True
         self._slots: Dict[torch.Tensor, Tuple[Any, ...]] = {}
-        self._was_sparse: Set[torch.Tensor] = set()
+        self._was_sparse: Dict[torch.Tensor, int] = {}  # and in how many dimensions
         self._group_of: Dict[torch.Tensor, List[torch.Tensor]] = {}
         self._waiting_in_group: Dict[int, Set[torch.Tensor]] = {}
         self._hooks: List[Any] = []
@@ -140,18 +150,30 @@ class GradientReducer:
     def _send(self, p: torch.Tensor) -> None:
         """Submits the gradient of p, or notes that its group has one member more."""
         self._handles[p] = (None, None)
-        if p.grad is not None and p.grad.is_sparse and not self.sparse_as_dense:
-            self._was_sparse.add(p)
-        elif p in self._group_of:
-            group = self._group_of[p]
-            ready = self._waiting_in_group.setdefault(id(group), set())
-            ready.add(p)
-            # A sparse member goes by itself.
-            if all(q in ready or q in self._was_sparse for q in group):
-                del self._waiting_in_group[id(group)]
-                self._send_group([q for q in group if q in ready])
+        sparse = self._travels_sparse(p)
+        group = self._group_of.get(p)
+        if sparse or group is None:
+            self._handles[p] = self._send_one(p)
+        if group is None:
             return
-        self._handles[p] = self._send_one(p)
+        ready = self._waiting_in_group.setdefault(id(group), set())
+        if not sparse:
+            ready.add(p)
+        # A sparse member goes by itself: the others do not wait for it.
+        if ready and all(q in ready or self._goes_alone(q) for q in group):
+            del self._waiting_in_group[id(group)]
+            self._send_group([q for q in group if q in ready])
+
+    def _travels_sparse(self, p: torch.Tensor) -> bool:
+        """As its gradient is; without one, as it was the last time."""
+        if p.grad is not None and p.grad.is_sparse:
+            self._was_sparse[p] = p.grad.sparse_dim()
+        elif p.grad is not None:
+            self._was_sparse.pop(p, None)
+        return self._goes_alone(p)
+
+    def _goes_alone(self, p: torch.Tensor) -> bool:
+        return p in self._was_sparse and not self.sparse_as_dense
 
     def _send_one(self, p: torch.Tensor) -> Tuple[Any, Any]:
         gradient = self._gradient_of(p)
@@ -185,10 +207,8 @@ class GradientReducer:
     def _gradient_of(self, p: torch.Tensor) -> torch.Tensor:
         """p.grad; zeros if there is none, since other ranks may have one."""
         if p.grad is None:
-            if p in self._was_sparse:
-                p.grad = torch.sparse_coo_tensor(p.shape, dtype=p.dtype, device=p.device)
-            else:
-                p.grad = torch.zeros_like(p)
+            dims = self._was_sparse.get(p)
+            p.grad = torch.zeros_like(p) if dims is None else _no_entries(p, dims)
         if p.grad.is_sparse and self.sparse_as_dense:
             return p.grad.to_dense()
         return p.grad
@@ -275,7 +295,7 @@ class GradientReducer:
 
     @contextlib.contextmanager
     def skip_synchronize(self) -> Iterator[None]:
-        """For `optimizer.synchronize(); clip or unscale; with optimizer.skip_synchronize(): step()`."""
+        """For `synchronize(); clip or unscale; with optimizer.skip_synchronize(): step()`."""
         self._should_synchronize = False
         try:
             yield
@@ -289,7 +309,8 @@ class GradientReducer:
                 warnings.warn(
                     "optimizer.step() called without optimizer.skip_synchronize() context after "
                     "optimizer.synchronize(): gradients are reduced twice, which costs time. Put "
-                    "step() into `with optimizer.skip_synchronize():`."
+                    "step() into `with optimizer.skip_synchronize():`.",
+                    stacklevel=2,
                 )
             if closure is None or self._handles:
                 self.synchronize()
@@ -311,8 +332,12 @@ class GradientReducer:
                 # Its line search decides by the loss: all ranks must see the same one.
                 from horovod.torch._differentiable import allreduce
 
-                value = torch.as_tensor(loss).detach().clone()
-                loss = allreduce(value, name="loss.closure", process_set=self.process_set)
+                loss = allreduce(
+                    torch.as_tensor(loss).detach().clone(),
+                    name="loss.closure",
+                    op=Sum if self.op == Sum else Average,  # the loss that the gradients are of
+                    process_set=self.process_set,
+                )
             return loss
 
         return reduced

@@ -5,8 +5,9 @@ unnamed calls pair up if all ranks make the same calls in the same order.
 """
 
 import itertools
-from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence
+from typing import Any, Callable, Dict, Iterator, List, Optional
 
+from horovod.torch import _compiled
 from horovodx import _horovodx as native
 
 _numbers: Iterator[int] = itertools.count(1)
@@ -18,12 +19,12 @@ abandoned: List[Any] = []
 
 
 class Pending:
-    """An operation under way: what the engine calls it, what it reads, and what to do at its end."""
+    """An operation under way: its handles in the engine, its memory, and what to do at the end."""
 
     __slots__ = ("native_handles", "kept", "finish")
 
     def __init__(
-        self, native_handles: List[int], kept: Sequence[Any], finish: Callable[[], Any]
+        self, native_handles: List[int], kept: Any, finish: Callable[[], Any]
     ) -> None:
         self.native_handles = native_handles
         self.kept = kept  # memory that the engine reads and writes
@@ -79,5 +80,7 @@ def synchronize(handle: int) -> Any:
 
     Raises HorovodInternalError if it failed, ValueError if it was asked for wrongly.
     """
+    if _compiled.is_compiling():
+        return _compiled.operators.synchronize(handle)
     pending = _handle_map.pop(handle, None)
     return None if pending is None else pending.wait()

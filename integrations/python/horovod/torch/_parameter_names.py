@@ -24,7 +24,9 @@ def names_for(
     groups = optimizer.param_groups
     if named_parameters is None:
         return {
-            p: default(i, j) for i, group in enumerate(groups) for j, p in enumerate(group["params"])
+            p: default(i, j)
+            for i, group in enumerate(groups)
+            for j, p in enumerate(group["params"])
         }
     named = list(named_parameters)
     if any(not isinstance(pair, tuple) for pair in named):

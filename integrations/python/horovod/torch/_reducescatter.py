@@ -8,7 +8,7 @@ from horovod.common.process_sets import ProcessSet, global_process_set
 from horovod.torch import _handles
 from horovod.torch._basics import Average, set_id
 from horovod.torch._handles import Pending
-from horovod.torch._tensor import SCATTERED, TYPE_NUMBERS, check, check_all, on_host
+from horovod.torch._tensor import SCATTERED, TYPE_NUMBERS, check_all, check_reduction, on_host
 from horovodx import _horovodx as native
 
 _REDUCESCATTER = 7
@@ -18,11 +18,18 @@ def _output_like(tensor: torch.Tensor, process_set: ProcessSet) -> torch.Tensor:
     """Room on the CPU for this rank's rows; the first ranks get one more if they do not divide."""
     if tensor.dim() == 0:
         raise ValueError("reducescatter does not support scalar inputs.")
-    members, me = process_set.size(), process_set.rank()
+    return torch.empty((_own_rows(tensor, process_set), *tensor.shape[1:]), dtype=tensor.dtype)
+
+
+def _own_rows(tensor: torch.Tensor, process_set: ProcessSet) -> int:
     rows = tensor.shape[0]
-    if members is not None and me is not None:
-        rows = rows // members + (1 if me < rows % members else 0)
-    return torch.empty((rows, *tensor.shape[1:]), dtype=tensor.dtype)
+    try:
+        members, me = process_set.size(), process_set.rank()
+    except ValueError:
+        return rows  # there is no such set, or I am not in it: the engine will say so
+    if members is None or me is None:
+        return rows
+    return rows // members + (1 if me < rows % members else 0)
 
 
 def _result(output: torch.Tensor, like: torch.Tensor) -> torch.Tensor:
@@ -38,7 +45,7 @@ def reducescatter_async(
     postscale_factor: float = 1.0,
 ) -> int:
     """Starts a reducescatter; synchronize(handle) returns this rank's rows."""
-    check(tensor, SCATTERED)
+    check_reduction(tensor, SCATTERED, op, prescale_factor, postscale_factor)
     number = _handles.next_number()
     source, output = on_host(tensor), _output_like(tensor, process_set)
     native_handle = native.submit(
@@ -69,6 +76,8 @@ def grouped_reducescatter_async(
     if not tensors:
         raise ValueError("A grouped operation needs at least one tensor.")
     check_all(tensors, SCATTERED)
+    for tensor in tensors:
+        check_reduction(tensor, SCATTERED, op, prescale_factor, postscale_factor)
     number = _handles.next_number()
     base = _handles.name_for("grouped_reducescatter", name, number)
     sources = [on_host(tensor) for tensor in tensors]

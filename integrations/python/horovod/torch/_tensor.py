@@ -22,6 +22,9 @@ if hasattr(torch, "uint16"):
 MOVED: FrozenSet[torch.dtype] = frozenset(TYPE_NUMBERS)
 REDUCED: FrozenSet[torch.dtype] = MOVED - {getattr(torch, "uint16", None)}  # type: ignore[arg-type]
 SCATTERED: FrozenSet[torch.dtype] = REDUCED - {torch.bool}
+NOT_SCALED: FrozenSet[torch.dtype] = frozenset({torch.int16, torch.bool})
+
+_AVERAGE = 0
 
 
 def check(tensor: Any, types: FrozenSet[torch.dtype]) -> None:
@@ -32,6 +35,18 @@ def check(tensor: Any, types: FrozenSet[torch.dtype]) -> None:
         raise ValueError(f"Tensor type {tensor.type()} is not supported.")
     if not tensor.is_contiguous():
         raise ValueError("Tensor is required to be contiguous.")
+
+
+def check_reduction(
+    tensor: Any, types: FrozenSet[torch.dtype], op: int, prescale: float, postscale: float
+) -> None:
+    """The same, and that the type can be multiplied if it must be."""
+    check(tensor, types)
+    if tensor.dtype in NOT_SCALED and (op == _AVERAGE or prescale != 1.0 or postscale != 1.0):
+        raise ValueError(
+            f"Scaling is not supported for {tensor.dtype}, and an average is a scaled sum: use "
+            "Sum, Min, Max or Product without factors."
+        )
 
 
 def check_all(tensors: Sequence[Any], types: FrozenSet[torch.dtype]) -> None:

@@ -1,5 +1,6 @@
 """Making all ranks start from the same point: parameters, optimizer state and Python objects."""
 
+import collections
 import collections.abc
 import io
 from typing import Any, Dict, Iterable, List, Optional, Tuple, Union
@@ -124,9 +125,11 @@ def broadcast_optimizer_state(
     if not at_root:
         _take_options(optimizer, outline["options"])
     handles = []
+    seen: Dict[str, int] = collections.Counter()
     for place, (group, index, key) in _tensor_places(outline["state"]):
         state = optimizer.state[optimizer.param_groups[group]["params"][index]]
-        name = f"{key}.{len(handles) + 1}"
+        seen[key] += 1
+        name = f"{key}.{seen[key]}"
         if at_root:
             # A copy travels if the tensor itself can't be sent as it lies in memory.
             handles.append(broadcast_async_(state[key].contiguous(), root_rank, name))

@@ -1,113 +1,105 @@
-"""The functions of Horovod's native torch module, by the names that other packages call.
+"""Horovod's native torch module, for code that calls it past the Python API.
 
-There is one for each operation and type, such as `horovod_torch_allreduce_async_torch_FloatTensor`.
-All return a handle for `horovod_torch_poll` and `horovod_torch_wait_and_clear`.
+A function for each collective and type, e.g. horovod_torch_allreduce_async_torch_FloatTensor: all
+take tensors with room for the result, return a handle, and know sets by their number.
 """
 
-import re
-from typing import Any, Callable, List, Optional, Sequence, Union
+from typing import Any, Callable, Dict, List, Optional, Sequence, Union
 
 import torch
 
-from horovod.common.process_sets import ProcessSet, _temp_process_set_object
-from horovod.torch import _handles
-from horovod.torch._allreduce import start, start_group
-from horovod.torch._broadcast import _start as start_broadcast
-from horovod.torch._gather import allgather_async, alltoall_async, grouped_allgather_async
-from horovod.torch._handles import Pending
-from horovod.torch._handles import poll as horovod_torch_poll
-from horovod.torch._join_barrier import _BARRIER as BARRIER
-from horovod.torch._join_barrier import _FLOAT32 as FLOAT32
-from horovod.torch._join_barrier import _JOIN as JOIN
-from horovod.torch._reducescatter import grouped_reducescatter_async, reducescatter_async
-from horovodx import _horovodx as native
+from horovod.common.process_sets import ProcessSet
+from horovod.torch import _allreduce, _broadcast, _gather, _handles, _join_barrier, _reducescatter
+from horovod.torch._tensor import TYPE_NUMBERS
 
-Name = Optional[Union[str, bytes]]
+Name = Union[str, bytes]
+
+
+def _set(process_set_id: int) -> ProcessSet:
+    process_set = ProcessSet([])
+    process_set.process_set_id, process_set.ranks = process_set_id, None
+    return process_set
 
 
 def _text(name: Name) -> Optional[str]:
     return (name.decode() if isinstance(name, bytes) else name) or None
 
 
-def _set(process_set_id: int) -> ProcessSet:
-    return _temp_process_set_object(process_set_id)
-
-
-def _into(handle: int, outputs: Sequence[torch.Tensor]) -> int:
-    """The same handle, its results written into tensors that take their size."""
+def _then(handle: int, finish: Callable[[Any], Any]) -> int:
+    """Has something done with the result of an operation that is under way."""
     pending = _handles._handle_map[handle]
     make = pending.finish
-
-    def finish() -> Any:
-        results = make()
-        parts = results if isinstance(results, tuple) else (results,)
-        for output, result in zip(outputs, parts):
-            output.resize_(result.shape).copy_(result)
-        return results
-
-    _handles._handle_map[handle] = Pending(pending.native_handles, pending.kept, finish)
+    pending.finish = lambda: finish(make())
     return handle
 
 
-def _allreduce(
+def _divided(outputs: Sequence[torch.Tensor], divisor: int) -> None:
+    if divisor > 1:
+        for output in outputs:
+            if output.is_floating_point():
+                output.div_(divisor)
+            else:
+                output.floor_divide_(divisor)
+
+
+def _filled(outputs: Sequence[torch.Tensor], results: Sequence[torch.Tensor]) -> None:
+    for output, result in zip(outputs, results):
+        output.resize_(result.shape).copy_(result)
+
+
+def _allreduce_async(
     tensor: torch.Tensor,
     output: torch.Tensor,
     divisor: int,
     name: Name,
     reduce_op: int,
-    prescale_factor: float,
-    postscale_factor: float,
+    prescale: float,
+    postscale: float,
     process_set_id: int,
 ) -> int:
-    return start(
-        tensor,
-        output,
-        _text(name),
-        reduce_op,
-        prescale_factor,
-        postscale_factor / divisor,
-        _set(process_set_id),
+    handle = _allreduce.start(
+        tensor, output, _text(name), reduce_op, prescale, postscale, _set(process_set_id)
     )
+    return _then(handle, lambda _: _divided([output], divisor))
 
 
-def _grouped_allreduce(
+def _grouped_allreduce_async(
     tensors: List[torch.Tensor],
     outputs: List[torch.Tensor],
     divisor: int,
     name: Name,
     reduce_op: int,
-    prescale_factor: float,
-    postscale_factor: float,
+    prescale: float,
+    postscale: float,
     process_set_id: int,
 ) -> int:
-    return start_group(
-        tensors,
-        outputs,
-        _text(name),
-        reduce_op,
-        prescale_factor,
-        postscale_factor / divisor,
-        _set(process_set_id),
+    handle = _allreduce.start_group(
+        tensors, outputs, _text(name), reduce_op, prescale, postscale, _set(process_set_id)
     )
+    return _then(handle, lambda _: _divided(outputs, divisor))
 
 
-def _allgather(tensor: torch.Tensor, output: torch.Tensor, name: Name, process_set_id: int) -> int:
-    return _into(allgather_async(tensor, _text(name), _set(process_set_id)), [output])
+def _allgather_async(
+    tensor: torch.Tensor, output: torch.Tensor, name: Name, process_set_id: int
+) -> int:
+    handle = _gather.allgather_async(tensor, _text(name), _set(process_set_id))
+    return _then(handle, lambda result: _filled([output], [result]))
 
 
-def _grouped_allgather(
+def _grouped_allgather_async(
     tensors: List[torch.Tensor], outputs: List[torch.Tensor], name: Name, process_set_id: int
 ) -> int:
-    return _into(grouped_allgather_async(tensors, _text(name), _set(process_set_id)), outputs)
+    handle = _gather.grouped_allgather_async(tensors, _text(name), _set(process_set_id))
+    return _then(handle, lambda results: _filled(outputs, results))
 
 
-def _broadcast(
+def _broadcast_async(
     tensor: torch.Tensor, output: torch.Tensor, root_rank: int, name: Name, process_set_id: int
 ) -> int:
-    return start_broadcast(tensor, output, root_rank, _text(name), _set(process_set_id))
+    return _broadcast._start(tensor, output, root_rank, _text(name), _set(process_set_id))
 
 
-def _alltoall(
+def _alltoall_async(
     tensor: torch.Tensor,
     splits: Optional[torch.Tensor],
     output: torch.Tensor,
@@ -115,61 +107,59 @@ def _alltoall(
     name: Name,
     process_set_id: int,
 ) -> int:
-    given = None if splits is None or splits.numel() == 0 else splits
-    handle = alltoall_async(tensor, given, _text(name), _set(process_set_id))
-    return _into(handle, [output, output_received_splits])
+    if splits is not None and splits.numel() == 0:
+        splits = None  # as Horovod's own layer asks for equal shares
+    handle = _gather.alltoall_async(tensor, splits, _text(name), _set(process_set_id))
+    return _then(handle, lambda pair: _filled([output, output_received_splits], pair))
 
 
-def _reducescatter(
+def _reducescatter_async(
     tensor: torch.Tensor,
     output: torch.Tensor,
     name: Name,
     reduce_op: int,
     process_set_id: int,
-    prescale_factor: float,
-    postscale_factor: float,
+    prescale: float,
+    postscale: float,
 ) -> int:
-    handle = reducescatter_async(
-        tensor, _text(name), reduce_op, _set(process_set_id), prescale_factor, postscale_factor
+    handle = _reducescatter.reducescatter_async(
+        tensor, _text(name), reduce_op, _set(process_set_id), prescale, postscale
     )
-    return _into(handle, [output])
+    return _then(handle, lambda result: _filled([output], [result]))
 
 
-def _grouped_reducescatter(
+def _grouped_reducescatter_async(
     tensors: List[torch.Tensor],
     outputs: List[torch.Tensor],
     name: Name,
     reduce_op: int,
     process_set_id: int,
-    prescale_factor: float,
-    postscale_factor: float,
+    prescale: float,
+    postscale: float,
 ) -> int:
-    handle = grouped_reducescatter_async(
-        tensors, _text(name), reduce_op, _set(process_set_id), prescale_factor, postscale_factor
+    handle = _reducescatter.grouped_reducescatter_async(
+        tensors, _text(name), reduce_op, _set(process_set_id), prescale, postscale
     )
-    return _into(handle, outputs)
+    return _then(handle, lambda results: _filled(outputs, results))
 
 
 def horovod_torch_join(output_tensor: torch.Tensor, device: int) -> int:
-    """Joins; the last joined rank is written into `output_tensor`."""
-    number = _handles.next_number()
-    handle = native.submit(JOIN, "join.noname", FLOAT32, [], 0, 0)
-    return _handles.remember(
-        number, Pending([handle], (), lambda: output_tensor.fill_(native.last_joined(handle)))
-    )
+    """Says that this rank has no more data; the last rank to say so is put into `output_tensor`."""
+    return _then(_join_barrier.join_async(), output_tensor.fill_)
 
 
 def horovod_torch_barrier(process_set_id: int) -> int:
-    """A barrier that ends when every rank of the set is there."""
-    number = _handles.next_number()
-    handle = native.submit(
-        BARRIER, "barrier.noname", FLOAT32, [], 0, 0, process_set=process_set_id
-    )
-    return _handles.remember(number, Pending([handle], (), lambda: None))
+    """Starts to wait for the other ranks of the set."""
+    return _join_barrier.barrier_async(_set(process_set_id))
+
+
+def horovod_torch_poll(handle: int) -> bool:
+    """Whether the operation has ended."""
+    return _handles.poll(handle)
 
 
 def horovod_torch_wait_and_clear(handle: int) -> None:
-    """Waits; the outputs hold the results afterwards."""
+    """Waits for the operation, whose outputs are there afterwards."""
     _handles.synchronize(handle)
 
 
@@ -178,30 +168,18 @@ def horovod_torch_reset() -> None:
     _handles.forget_all()
 
 
-_OPERATIONS = {
-    "allreduce": _allreduce,
-    "grouped_allreduce": _grouped_allreduce,
-    "allgather": _allgather,
-    "grouped_allgather": _grouped_allgather,
-    "broadcast": _broadcast,
-    "alltoall": _alltoall,
-    "reducescatter": _reducescatter,
-    "grouped_reducescatter": _grouped_reducescatter,
+_OPERATIONS: Dict[str, Callable[..., int]] = {
+    "allreduce": _allreduce_async,
+    "grouped_allreduce": _grouped_allreduce_async,
+    "allgather": _allgather_async,
+    "grouped_allgather": _grouped_allgather_async,
+    "broadcast": _broadcast_async,
+    "alltoall": _alltoall_async,
+    "reducescatter": _reducescatter_async,
+    "grouped_reducescatter": _grouped_reducescatter_async,
 }
-_NAME = re.compile(r"horovod_torch_([a-z_]+)_async_torch_(cuda_)?[A-Z]\w*Tensor")
-
-
-def __getattr__(name: str) -> Callable[..., int]:
-    found = _NAME.fullmatch(name)
-    if found and found.group(1) in _OPERATIONS:
-        return _OPERATIONS[found.group(1)]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-__all__ = [
-    "horovod_torch_barrier",
-    "horovod_torch_join",
-    "horovod_torch_poll",
-    "horovod_torch_reset",
-    "horovod_torch_wait_and_clear",
-]
+for _operation, _function in _OPERATIONS.items():
+    for _dtype in TYPE_NUMBERS:
+        _type = torch.empty(0, dtype=_dtype).type().replace(".", "_")
+        for _place in (_type, _type.replace("torch_", "torch_cuda_")):
+            globals()[f"horovod_torch_{_operation}_async_{_place}"] = _function

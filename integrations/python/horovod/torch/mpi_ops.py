@@ -1,4 +1,5 @@
 """All collectives and the facts of a job, in the place where Horovod has them."""
+# ruff: noqa: F401  (names to be imported from here)
 
 from horovod.common.exceptions import HorovodInternalError
 from horovod.common.process_sets import (
@@ -7,6 +8,7 @@ from horovod.common.process_sets import (
     global_process_set,
     remove_process_set,
 )
+from horovod.torch import mpi_lib_v2 as mpi_lib
 from horovod.torch._allreduce import (
     allreduce_,
     allreduce_async,

@@ -7,7 +7,7 @@ import torch
 
 from horovod.common.process_sets import ProcessSet, global_process_set
 from horovod.torch._adasum_optimizer import DeltaReducer
-from horovod.torch._basics import Adasum, Average, rocm_built, size
+from horovod.torch._basics import Adasum, Average, check_adasum, rocm_built, size
 from horovod.torch._gradient_optimizer import GradientReducer
 from horovod.torch.compression import Compression
 
@@ -54,8 +54,8 @@ def DistributedOptimizer(
         groups = num_groups if groups is None else groups
     if groups is not None:
         _check_groups(groups)
-    if op == Adasum and process_set is not global_process_set:
-        raise NotImplementedError("Adasum does not support non-global process sets yet.")
+    if op == Adasum:
+        check_adasum(process_set)
 
     reducer: Any = DeltaReducer if op == Adasum and size() > 1 else GradientReducer
     wrapped = _of_class(optimizer, reducer)
@@ -78,7 +78,8 @@ def DistributedOptimizer(
 def _of_class(optimizer: torch.optim.Optimizer, reducer: type) -> Any:
     """The same optimizer as an instance of a class of the same name that also reduces."""
     base = optimizer.__class__
-    wrapped = object.__new__(type(base.__name__, (reducer, base), {"__module__": base.__module__}))
+    both = type(base.__name__, (reducer, base), {"__module__": base.__module__})
+    wrapped: Any = object.__new__(both)
     wrapped.__dict__.update(optimizer.__dict__)
     # A learning-rate scheduler puts its own step() on the instance it watches: not on this one.
     wrapped.__dict__.pop("step", None)

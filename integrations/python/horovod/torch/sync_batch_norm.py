@@ -6,11 +6,11 @@ import torch
 import torch.nn.functional as F
 from torch.nn.modules.batchnorm import _BatchNorm
 
+from horovod.common.process_sets import global_process_set
 from horovod.torch import _allreduce
 from horovod.torch._basics import Sum, size
 from horovod.torch._gather import allgather_async
 from horovod.torch._handles import synchronize
-from horovod.common.process_sets import global_process_set
 
 
 class SyncBatchNorm(_BatchNorm):

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import struct
-from typing import Iterator, List, Tuple
+
+TYPE_CHECKING = False  # typing takes long to import
+if TYPE_CHECKING:
+    from typing import Iterator, List, Tuple
+
+    Frame = Tuple[bytes, int, bytes]  # kind, worker, content
+else:
+    Frame = tuple
 
 # The agent says this first: what a login shell printed before it is not ours.
 GREETING = b"\0horovod-agent-1\n"
@@ -27,8 +34,6 @@ REACHED = b"d"  # interfaces
 LIMIT = 4 << 20  # bytes in a frame: more than any environment
 PIECE = 64 << 10  # bytes of output in a frame
 _HEADER = struct.Struct("!cII")
-
-Frame = Tuple[bytes, int, bytes]
 
 
 class BadFrame(Exception):

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ctypes
-from typing import List, Optional, Tuple
+
+TYPE_CHECKING = False  # typing takes long to import
+if TYPE_CHECKING:
+    from typing import List, Optional, Tuple
 
 _AF_INET = 2
 _IFF_UP = 1

@@ -8,13 +8,16 @@ import select
 import signal
 import sys
 import time
-from typing import Callable, Dict, List, Optional, Tuple
 
 from . import frames
 from .frames import FrameParser, pack, pack_fields
 from .interfaces import ipv4_interfaces
 from .process_tree import adopt_orphans, descendants, die_with_parent, signal_all
 from .worker import Worker
+
+TYPE_CHECKING = False  # typing takes long to import
+if TYPE_CHECKING:
+    from typing import Callable, Dict, List, NoReturn, Optional, Tuple
 
 GRACE_SECONDS = 5.0  # between SIGTERM and SIGKILL
 STRAGGLER_SECONDS = 1.0  # for what workers leave behind when they have ended
@@ -306,13 +309,36 @@ class Agent:
 
 
 def main() -> None:
-    """Runs the agent on standard input and output."""
+    """Runs the agent on standard input and output, under a guard."""
+    adopt_orphans()
+    die_with_parent(signal.SIGTERM)
+    agent = os.fork()
+    if agent != 0:
+        _guard(agent)
     try:
         Agent().run()
     except BaseException:
         import traceback
 
         traceback.print_exc()
-        signal_all(descendants(os.getpid()), signal.SIGKILL)
         os._exit(1)
     os._exit(0)
+
+
+def _guard(agent: int) -> NoReturn:
+    """Should the agent be killed, its workers become children of the guard, which ends them.
+
+    Should the guard be killed, the agent gets a signal and ends everything itself.
+    """
+    _, status = os.waitpid(agent, 0)
+    if status != 0:
+        text = "horovodrun: the agent on %s ended with wait status %d\n"
+        os.write(2, (text % (os.uname().nodename, status)).encode())
+    deadline = time.monotonic() + GRACE_SECONDS
+    while status != 0 and time.monotonic() < deadline:
+        left = descendants(os.getpid())
+        if not left:
+            break
+        signal_all(left, signal.SIGKILL)
+        time.sleep(0.01)
+    os._exit(0 if status == 0 else 1)

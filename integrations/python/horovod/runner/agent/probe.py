@@ -8,9 +8,12 @@ from __future__ import annotations
 
 import os
 import socket
-from typing import List, Tuple
 
 from .interfaces import ipv4_interfaces
+
+TYPE_CHECKING = False  # typing takes long to import
+if TYPE_CHECKING:
+    from typing import List, Tuple
 
 SECONDS = 5.0  # for one dial
 _NONCE = 16

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
-from typing import Dict, Iterable, List
+
+TYPE_CHECKING = False  # typing takes long to import
+if TYPE_CHECKING:
+    from typing import Dict, Iterable, List
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36

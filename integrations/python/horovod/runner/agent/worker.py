@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import os
 import signal
-from typing import Dict, List, NoReturn, Optional
 
 from .frames import RESULT, STDERR, STDOUT
 from .process_tree import die_with_parent
 
+TYPE_CHECKING = False  # typing takes long to import
+if TYPE_CHECKING:
+    from typing import Dict, List, NoReturn, Optional
+
 # How a worker that runs a function (run_task.py) finds its ends.
 FUNCTION_FD = "HOROVODX_FUNCTION_FD"
 RESULT_FD = "HOROVODX_RESULT_FD"
+
+# Signals that the agent handles, and those that Python ignores.
+_NOT_INHERITED = (
+    signal.SIGCHLD,
+    signal.SIGTERM,
+    signal.SIGINT,
+    signal.SIGHUP,
+    signal.SIGPIPE,
+    signal.SIGXFSZ,
+)
 
 
 def _become(argv: List[str], env: Dict[str, str], cwd: str, fds: List[int]) -> NoReturn:
@@ -19,8 +32,9 @@ def _become(argv: List[str], env: Dict[str, str], cwd: str, fds: List[int]) -> N
     try:
         os.setsid()
         die_with_parent(signal.SIGKILL)
-        for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores these
+        for number in _NOT_INHERITED:
             signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
         null = os.open(os.devnull, os.O_RDONLY)
         for target, fd in enumerate([null, *fds]):
             os.dup2(fd, target)
@@ -53,9 +67,12 @@ class Worker:
             env = dict(env, **{FUNCTION_FD: "3", RESULT_FD: "4"})
         # Out of the way of the numbers they will have.
         high = [_above(fd, 3 + len(theirs)) for fd in theirs]
+        # A SIGTERM meanwhile must not be lost to a handler of ours in the child.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
         self.pid = os.fork()
         if self.pid == 0:
             _become(argv, env, cwd, high)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         for fd in high:
             os.close(fd)
 

@@ -57,7 +57,7 @@ class _Caller:
         link = self.link
         if link is None or link.greeted or not link.closed:
             return
-        code = link.process.wait()
+        code = link.exit_code()
         said = link.complaints() or f"it ended with exit code {code} and said nothing"
         board.remove(link)
         self.link = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from dataclasses import dataclass, field
-from typing import Any, Mapping, Sequence
+from typing import Any, Callable, Mapping, Sequence
 
 from horovod.runner.agent.interfaces import ipv4_interfaces
 from horovod.runner.common.util.hosts import SlotInfo, get_host_assignments, parse_hosts
@@ -34,7 +34,7 @@ class Job:
     env: Mapping[str, str]
     function: bytes | None = None
     server_ip: str | None = None  # where the rendezvous is served; chosen if None
-    nic_cache: Any = None
+    open_nic_cache: Callable[[], Any] = lambda: None  # of networks found before
     results: dict[int, bytearray] = field(default_factory=dict)
     stdout: Any = None
     stderr: Any = None
@@ -104,7 +104,8 @@ def _choose_nics(
     if given:
         return given
     ring = list(dict.fromkeys(links.values()))
-    known = job.nic_cache.get("nics") if job.nic_cache is not None else None
+    cache = job.open_nic_cache()
+    known = cache.get("nics") if cache is not None else None
     if known and all(addresses_on(link.networks, nic) for link in ring for nic in known):
         report("Common interface found: " + " ".join(known) + " (cached)")
         return list(known)
@@ -113,8 +114,8 @@ def _choose_nics(
         ring.append(_own_link(board, timeout, report))
     nics = probe_common_interfaces(board, ring, timeout, report)
     report("Common interface found: " + " ".join(nics))
-    if job.nic_cache is not None:
-        job.nic_cache.put("nics", nics)
+    if cache is not None:
+        cache.put("nics", nics)
     return nics
 
 

@@ -130,27 +130,33 @@ class Link:
         self.hostname, self.python_version, *rest = frames.unpack_fields(content)
         self.networks = list(zip(rest[::2], rest[1::2]))
 
-    def read_stderr(self) -> bool:
-        """Keeps the last of what ssh and the agent complain about; False at the end."""
+    def read_stderr(self) -> bool | None:
+        """Keeps the last of what ssh and the agent complain about; None for now, False for good."""
         try:
             data = os.read(self.stderr.fileno(), 16 << 10)
         except BlockingIOError:
-            return True
+            return None
+        except (OSError, ValueError):
+            return False
         self._complaints.append(data)
         return bool(data)
 
     def complaints(self) -> str:
         """What ssh, the login shell or the agent said outside of frames."""
-        try:
-            while self.read_stderr():
-                if self.process.poll() is None:
-                    break
-        except (OSError, ValueError):
+        while self.read_stderr():
             pass
         noise = b"" if self.greeted else self._noise
         return (noise + b"".join(self._complaints)).decode("utf-8", "replace").strip()
 
     # --- the end ---
+
+    def exit_code(self, seconds: float = 1.0) -> int:
+        """How the child ended, when `closed`; one that hangs on is killed."""
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return self.process.wait()
 
     def kill(self) -> None:
         """Ends the child at once. A local agent's workers end with it; others lose their ssh."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import secrets
-import socket
+import os
 from typing import Callable, Sequence
 
 from horovod.runner.agent import frames
@@ -19,7 +18,7 @@ def probe_common_interfaces(
     board: Switchboard, links: Sequence[Link], timeout: Timeout, report: Report
 ) -> list[str]:
     """Interfaces over which every host reaches the next one, all hosts standing in a ring."""
-    token = secrets.token_hex(32)
+    token = os.urandom(32).hex()
     for number, link in enumerate(links):
         link.say(frames.LISTEN, number, pack_fields(token, str(number)))
     listening = _gather(board, links, frames.LISTENING, timeout, "hosts to open their networks")
@@ -79,6 +78,8 @@ def driver_address(
         for address in addresses_on(own, name):
             return address
     if remote:
+        import socket
+
         try:
             with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as dialer:
                 dialer.connect((remote[0], 9))  # sends nothing

@@ -7,7 +7,7 @@ import re
 import time
 
 _LONGEST = 1 << 20  # characters; a longer line is forwarded in parts
-_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)")
+_END = re.compile(r"\r\n|\r|\n")
 
 
 class LinePrefixer:
@@ -31,19 +31,20 @@ class LinePrefixer:
         return text + (self._start() + rest if rest else "")
 
     def _lines(self, text: str) -> str:
+        if not text:
+            return ""
         out = []
-        if self._after_return and text:
+        if self._after_return:
             self._after_return = False
             if text[0] == "\n":  # belongs to a line that is out already
                 out.append("\n")
                 text = text[1:]
-        text = self._rest + text
-        start, end = self._start(), 0
-        for line in _LINE.finditer(text):
-            out.append(start + line.group())
-            end = line.end()
-        self._after_return = end == len(text) and text.endswith("\r")
-        self._rest = text[end:]
+        start, begin = self._start(), 0
+        for end in _END.finditer(text):
+            out.append(start + self._rest + text[begin : end.end()])
+            self._rest, begin = "", end.end()
+        self._after_return = begin == len(text) and text.endswith("\r")
+        self._rest += text[begin:]
         if len(self._rest) > _LONGEST:
             out.append(start + self._rest + "\n")
             self._rest = ""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 
 SECRET = "HOROVODX_SECRET"
 JOB_ID = "HOROVODX_JOB_ID"
@@ -15,8 +14,8 @@ class Rendezvous:
     def __init__(self, address: str) -> None:
         from horovodx import _horovodx
 
-        self.secret = secrets.token_hex(32)
-        self.job_id = f"{os.getpid()}-{secrets.token_hex(6)}"
+        self.secret = os.urandom(32).hex()
+        self.job_id = f"{os.getpid()}-{os.urandom(6).hex()}"
         try:
             self.port = int(_horovodx.rendezvous_start(address, 0, self.secret, self.job_id))
         except Exception as error:

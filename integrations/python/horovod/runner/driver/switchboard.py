@@ -19,6 +19,7 @@ class Switchboard:
         self._selector = selectors.DefaultSelector()
         self.links: list[Link] = []
         self._wake_fd: int | None = None
+        self._closed = False
 
     def add(self, link: Link) -> None:
         """Listens to a link from now on."""
@@ -54,7 +55,7 @@ class Switchboard:
             if what == "in":
                 link.write()
             elif what == "err":
-                if not link.read_stderr():
+                if link.read_stderr() is False:
                     self._forget(link.stderr)
             else:
                 for frame in link.read():
@@ -63,7 +64,13 @@ class Switchboard:
                     self._forget(link.stdout)
 
     def close(self, seconds: float, hear: Hear = lambda link, frame: None) -> None:
-        """Says goodbye to all agents and waits for their ends; then ends whoever is left."""
+        """Says goodbye to all agents and waits for their ends; then ends whoever is left.
+
+        Calling it again does nothing.
+        """
+        if self._closed:
+            return
+        self._closed = True
         try:
             for link in self.links:
                 link.finish()
@@ -74,6 +81,7 @@ class Switchboard:
         finally:
             for link in list(self.links):
                 self.remove(link)
+            self._selector.close()
 
     def _watch_writers(self) -> None:
         """A full pipe is watched only while there is something to write."""

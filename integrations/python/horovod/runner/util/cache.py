@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pickle
 import threading
 import time
 from functools import wraps
@@ -25,6 +24,8 @@ class Cache:
 
     def _load(self) -> dict[Any, tuple[Any, float]]:
         """What is there, if it is ours; a damaged file counts as empty."""
+        import pickle
+
         try:
             with open(self._path, "rb") as file:
                 if os.fstat(file.fileno()).st_uid != os.getuid():
@@ -42,6 +43,8 @@ class Cache:
 
     def put(self, key: Any, val: Any) -> None:
         """Keeps a value, and writes the file."""
+        import pickle
+
         with self._lock:
             self._content[self._parameters_hash, key] = (val, time.time())
             self._content = {k: v for k, v in self._content.items() if self._is_fresh(v[1])}

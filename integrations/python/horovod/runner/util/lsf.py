@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
-import subprocess
 from functools import lru_cache
 
 
@@ -51,6 +49,9 @@ class LSFUtils:
     @lru_cache(maxsize=None)
     def get_num_gpus() -> int:
         """GPUs of a host, judged by this one; 0 if there is none to be seen."""
+        import shutil
+        import subprocess
+
         visible = os.environ.get("CUDA_VISIBLE_DEVICES")
         if visible:
             return len(visible.split(","))

@@ -1,0 +1,80 @@
+"""A rank that fails, dies or sleeps ends its job: the suite itself never hangs."""
+
+import sys
+import time
+
+import horovodrun
+import pytest
+
+SECONDS = 60.0
+
+
+@pytest.mark.parametrize(
+    ("file", "says"),
+    [
+        ("on_purpose/one_fails.py", "rank 1 fails on purpose"),
+        ("on_purpose/one_dies.py", "Exit code: 7"),
+    ],
+)
+def test_ends_at_once(file: str, says: str) -> None:
+    begin = time.monotonic()
+    code, output = horovodrun.run_checks(3, [file], SECONDS)
+    print(output)
+    assert code not in (0, None)
+    assert says in output
+    assert time.monotonic() - begin < SECONDS / 2
+
+
+def test_a_rank_that_sleeps_says_where() -> None:
+    code, output = horovodrun.run_checks(2, ["on_purpose/one_sleeps.py"], SECONDS, seconds=8.0)
+    print(output)
+    assert code not in (0, None)
+    assert "test_sleeps" in output and "Timeout" in output
+
+
+SCRIPT = """
+import sys, torch, horovod.torch as hvd
+hvd.init()
+hvd.barrier()
+{}
+"""
+
+
+def script(ranks: int, body: str) -> horovodrun.Outcome:
+    command = [sys.executable, "-c", SCRIPT.format(body)]
+    code, output = horovodrun.run(ranks, command, SECONDS)
+    print(output)
+    return horovodrun.Outcome(code, output)
+
+
+def test_a_script_may_just_end() -> None:
+    """With operations under way that nobody waits for, and without shutdown()."""
+    code, output = script(
+        2,
+        "if hvd.rank() == 0: handle = hvd.allreduce_async(torch.ones(1000), name='left')\n"
+        "hvd.barrier()",
+    )
+    assert code == 0 and "Traceback" not in output
+
+
+def test_an_exception_ends_the_job_with_its_text() -> None:
+    code, output = script(
+        2,
+        "if hvd.rank() == 1: raise RuntimeError('something of my own')\n"
+        "hvd.allreduce(torch.ones(1), name='without rank 1')",
+    )
+    assert code not in (0, None) and "something of my own" in output
+
+
+def test_ctrl_c_ends_all_ranks() -> None:
+    """SIGINT to one rank that waits: a KeyboardInterrupt, no crash, and the job ends."""
+    code, output = script(
+        2,
+        "import os, signal, threading\n"
+        "if hvd.rank() == 1:\n"
+        "    threading.Timer(1, os.kill, [os.getpid(), signal.SIGINT]).start()\n"
+        "    hvd.allreduce(torch.ones(1), name='never')\n"
+        "hvd.allreduce(torch.ones(1), name='neither')",
+    )
+    assert code not in (0, None) and "KeyboardInterrupt" in output
+    assert "Segmentation" not in output and "Abort" not in output

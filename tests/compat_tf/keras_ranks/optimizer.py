@@ -134,6 +134,32 @@ def test_whatever_applies(way: str, eagerly: bool, rank: int, size: int) -> None
     assert np.allclose(sparse.numpy()[:, 0], [1 - change, 1 - change, 1, 1])
 
 
+@pytest.mark.skipif(WHICH != "tensorflow", reason="Keras 3 on TensorFlow")
+@pytest.mark.parametrize("distributed_first", [True, False])
+@pytest.mark.parametrize("eagerly", EAGER)
+def test_steps_left_out_are_left_out_by_all(
+    distributed_first: bool, eagerly: bool, rank: int, size: int
+) -> None:
+    import tensorflow as tf
+
+    scaled = optimizers.LossScaleOptimizer
+    if distributed_first:
+        optimizer = scaled(hvd.DistributedOptimizer(optimizers.SGD(0.1)), initial_scale=4.0)
+    else:
+        optimizer = hvd.DistributedOptimizer(scaled(optimizers.SGD(0.1), initial_scale=4.0))
+    weight = keras.Variable([1.0])
+    optimizer.build([weight])
+
+    def step(gradient: Any) -> None:
+        optimizer.apply([gradient], [weight])
+
+    step = step if eagerly else tf.function(step)
+    step(tf.constant([np.inf if rank == 0 else 1.0]))
+    assert float(weight[0]) == 1.0 and float(optimizer.dynamic_scale) == 2.0
+    step(tf.constant([2.0 * (rank + 1)]))
+    assert np.isclose(float(weight[0]), 1 - 0.1 * (1 + size) / 2)
+
+
 @pytest.mark.skipif(WHICH == "legacy", reason="an argument of the other package")
 @pytest.mark.parametrize("average", [False, True])
 def test_several_passes_a_step(average: bool, size: int) -> None:

@@ -3,6 +3,7 @@
 from typing import Any, Optional, Sequence
 
 from horovod._keras.backend import basics, framework_below, is_keras_3, keras_of
+from horovod._keras.loss_scale import reduce_before_deciding
 from horovod.common.process_sets import ProcessSet
 
 
@@ -11,6 +12,7 @@ class _Distributed:
 
     _HAS_AGGREGATE_GRAD = True
     _hvdx_reduction: Any
+    _hvdx_paused = False  # somebody in front of it reduces
 
     def register_local_var(self, var: Any) -> None:
         """The gradient of this variable is this rank's own."""
@@ -22,8 +24,8 @@ class _DistributedKeras3(_Distributed):
 
     def apply(self, grads: Sequence[Any], trainable_variables: Any = None) -> Any:
         """Reduces gradients over all ranks and applies them."""
-        if not self._is_ready(trainable_variables):
-            return super().apply(grads, trainable_variables)  # type: ignore[misc]  # will complain
+        if self._hvdx_paused or not self._is_ready(trainable_variables):
+            return super().apply(grads, trainable_variables)  # type: ignore[misc]
         known = trainable_variables
         if known is None:
             known = self._trainable_variables  # type: ignore[attr-defined]
@@ -129,6 +131,8 @@ def create_distributed_optimizer(
         if isinstance(groups, bool) or not isinstance(groups, int) or groups <= 0:
             raise ValueError("groups should be an integer > 0 or a list of lists of variables.")
     new = _like(optimizer)
+    if is_keras_3(optimizer):
+        reduce_before_deciding(keras_of(optimizer), _DistributedKeras3)
     # Not a thing that Keras tracks and saves.
     object.__setattr__(
         new,

@@ -201,6 +201,20 @@ def test_local_layers(rank: int, size: int) -> None:
         hvd.PartialDistributedOptimizer(optimizers.SGD(0.1), local_layers=["dense"])
 
 
+@pytest.mark.skipif(WHICH != "tensorflow", reason="Keras 3 on TensorFlow")
+def test_keras_does_not_choose_xla(monkeypatch: pytest.MonkeyPatch) -> None:
+    import tensorflow as tf
+
+    gpu = tf.config.PhysicalDevice("/physical_device:GPU:0", "GPU")
+    hvd.DistributedOptimizer(optimizers.SGD(0.1))
+    monkeypatch.setattr(tf.config, "list_physical_devices", lambda *args: [gpu])
+    made = model()
+    made.compile(optimizers.SGD(0.1), "mse")
+    assert made.jit_compile
+    made.compile(hvd.DistributedOptimizer(optimizers.SGD(0.1)), "mse")
+    assert not made.jit_compile
+
+
 def test_class_and_settings() -> None:
     optimizer = hvd.DistributedOptimizer(optimizers.Adam(0.25, beta_1=0.5))
     assert isinstance(optimizer, optimizers.Adam) and type(optimizer).__name__ == "Adam"

@@ -124,6 +124,14 @@ def test_one_failure_among_many(rank: int, size: int) -> None:
             several(tf.zeros([3]))
 
 
+def test_xla(size: int) -> None:
+    with pytest.raises(NotImplementedError, match="can't be compiled by XLA"):
+        tf.function(hvd.allreduce, jit_compile=True)(tf.zeros([2]))
+    inner = tf.function(lambda x: x * 2.0, jit_compile=True)
+    outer = tf.function(lambda x: hvd.allreduce(inner(x), op=hvd.Sum))
+    assert float(outer(tf.constant(1.0))) == 2 * size
+
+
 def test_before_init(how: How) -> None:
     hvd.shutdown()
     try:

@@ -21,4 +21,6 @@ def load_model(
         used = bool(variables_of(optimizer))
         model.optimizer = wrap(optimizer, model.trainable_variables if used else None)
         model.train_function = None  # of the old one
+        if getattr(model, "jit_compile", False):
+            model.jit_compile = False  # chosen for an optimizer that was not distributed
     return model

@@ -3,6 +3,7 @@
 from typing import Any, Optional, Sequence
 
 from horovod._keras.backend import basics, framework_below, is_keras_3, keras_of
+from horovod._keras.jit import stay_out_of_xla
 from horovod._keras.loss_scale import reduce_before_deciding
 from horovod.common.process_sets import ProcessSet
 
@@ -133,6 +134,7 @@ def create_distributed_optimizer(
     new = _like(optimizer)
     if is_keras_3(optimizer):
         reduce_before_deciding(keras_of(optimizer), _DistributedKeras3)
+        stay_out_of_xla(keras_of(optimizer), _DistributedKeras3)
     # Not a thing that Keras tracks and saves.
     object.__setattr__(
         new,

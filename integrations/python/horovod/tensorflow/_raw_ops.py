@@ -5,6 +5,7 @@ from typing import Any, List, Optional, Sequence, Tuple
 
 import tensorflow as tf
 from tensorflow.python.framework import ops as _tf_ops
+from tensorflow.python.ops.control_flow_util import GraphOrParentsInXlaContext
 
 from horovod.common.process_sets import ProcessSet, global_process_set
 from horovod.tensorflow._basics import Sum, set_id
@@ -26,11 +27,22 @@ def _name_of(tensor: Any) -> Optional[str]:
 
 def _node_name(kind: str, tensors: Sequence[Any], name: Optional[str]) -> Optional[str]:
     """By which ranks know a collective of a graph. In eager mode it has its type for a name."""
-    if name is not None or tf.executing_eagerly():
+    if tf.executing_eagerly():
         return name
-    names = [_name_of(tensor) for tensor in (tensors[:1] if len(tensors) == 1 else
-                                             (tensors[0], tensors[-1]))]
+    _refuse_xla(kind)
+    if name is not None:
+        return name
+    ends = [tensors[0]] if len(tensors) == 1 else [tensors[0], tensors[-1]]
+    names = [_name_of(tensor) for tensor in ends]
     return "_".join([kind, *(_normalize_name(n) for n in names if n)])
+
+
+def _refuse_xla(kind: str) -> None:
+    if GraphOrParentsInXlaContext(_tf_ops.get_default_graph()):
+        raise NotImplementedError(
+            f"{kind} can't be compiled by XLA. Give jit_compile=False to the function that calls "
+            "it (to model.compile() in Keras); functions called by that one may have it."
+        )
 
 
 def _overlapping(result: Any) -> Any:

@@ -1,0 +1,283 @@
+"""The operations of the library, one call each: names, process sets, and leave to overlap."""
+
+import re
+from typing import Any, List, Optional, Sequence, Tuple
+
+import tensorflow as tf
+from tensorflow.python.framework import ops as _tf_ops
+from tensorflow.python.ops.control_flow_util import GraphOrParentsInXlaContext
+
+from horovod.common.process_sets import ProcessSet, global_process_set
+from horovod.tensorflow._basics import Sum, set_id
+from horovod.tensorflow._library import blocking, operations
+
+
+def _normalize_name(name: str) -> str:
+    """A name that TensorFlow takes for a node."""
+    return re.sub("[^a-zA-Z0-9_]", "_", name)
+
+
+def _name_of(tensor: Any) -> Optional[str]:
+    # A tensor that is a value has no name, and says so in different ways.
+    try:
+        return str(tensor.name)
+    except (AttributeError, ValueError):
+        return None
+
+
+def _node_name(kind: str, tensors: Sequence[Any], name: Optional[str]) -> Optional[str]:
+    """By which ranks know a collective of a graph. In eager mode it has its type for a name."""
+    if tf.executing_eagerly():
+        return name
+    _refuse_xla(kind)
+    if name is not None:
+        return name
+    ends = [tensors[0]] if len(tensors) == 1 else [tensors[0], tensors[-1]]
+    names = [_name_of(tensor) for tensor in ends]
+    return "_".join([kind, *(_normalize_name(n) for n in names if n)])
+
+
+def _refuse_xla(kind: str) -> None:
+    if GraphOrParentsInXlaContext(_tf_ops.get_default_graph()):
+        raise NotImplementedError(
+            f"{kind} can't be compiled by XLA. Give jit_compile=False to the function that calls "
+            "it (to model.compile() in Keras); functions called by that one may have it."
+        )
+
+
+def _overlapping(result: Any) -> Any:
+    """Lets an operation of a function run beside the other collectives.
+
+    TensorFlow runs operations that have an effect one after the other; for these the order does
+    not matter. When kernels block, it does.
+    """
+    if blocking or tf.executing_eagerly():
+        return result
+    manager = getattr(_tf_ops.get_default_graph(), "experimental_acd_manager", None)
+    if manager is not None:
+        first = result[0] if isinstance(result, (list, tuple)) else result
+        manager.run_independently(first.op)
+    return result
+
+
+def _values(tensors: Sequence[Any]) -> List[tf.Tensor]:
+    return [tf.convert_to_tensor(tensor) for tensor in tensors]
+
+
+def _allreduce(
+    tensor: Any,
+    name: Optional[str] = None,
+    op: int = Sum,
+    prescale_factor: float = 1.0,
+    postscale_factor: float = 1.0,
+    ignore_name_scope: bool = False,
+    process_set: ProcessSet = global_process_set,
+) -> tf.Tensor:
+    """Reduces a tensor over all ranks; the default is their sum."""
+    return _overlapping(
+        operations.horovod_allreduce(
+            tensor=tf.convert_to_tensor(tensor),
+            reduce_op=op,
+            prescale_factor=prescale_factor,
+            postscale_factor=postscale_factor,
+            ignore_name_scope=ignore_name_scope,
+            process_set_id=set_id(process_set),
+            name=_node_name("HorovodAllreduce", [tensor], name),
+        )
+    )
+
+
+def _grouped_allreduce(
+    tensors: Sequence[Any],
+    name: Optional[str] = None,
+    op: int = Sum,
+    prescale_factor: float = 1.0,
+    postscale_factor: float = 1.0,
+    ignore_name_scope: bool = False,
+    process_set: ProcessSet = global_process_set,
+) -> List[tf.Tensor]:
+    """The same for tensors of one type that become ready together."""
+    return _overlapping(  # type: ignore[no-any-return]
+        operations.horovod_grouped_allreduce(
+            tensors=_values(tensors),
+            reduce_op=op,
+            prescale_factor=prescale_factor,
+            postscale_factor=postscale_factor,
+            ignore_name_scope=ignore_name_scope,
+            process_set_id=set_id(process_set),
+            name=_node_name("HorovodGroupedAllreduce", tensors, name),
+        )
+    )
+
+
+def allgather(
+    tensor: Any,
+    name: Optional[str] = None,
+    ignore_name_scope: bool = False,
+    process_set: ProcessSet = global_process_set,
+) -> tf.Tensor:
+    """The tensors of all ranks, one behind the other. Numbers of rows may differ."""
+    return _overlapping(
+        operations.horovod_allgather(
+            tensor=tf.convert_to_tensor(tensor),
+            ignore_name_scope=ignore_name_scope,
+            process_set_id=set_id(process_set),
+            name=_node_name("HorovodAllgather", [tensor], name),
+        )
+    )
+
+
+def grouped_allgather(
+    tensors: Sequence[Any],
+    name: Optional[str] = None,
+    ignore_name_scope: bool = False,
+    process_set: ProcessSet = global_process_set,
+) -> List[tf.Tensor]:
+    """The same for tensors of one type that become ready together."""
+    return _overlapping(  # type: ignore[no-any-return]
+        operations.horovod_grouped_allgather(
+            tensors=_values(tensors),
+            ignore_name_scope=ignore_name_scope,
+            process_set_id=set_id(process_set),
+            name=_node_name("HorovodGroupedAllgather", tensors, name),
+        )
+    )
+
+
+def broadcast(
+    tensor: Any,
+    root_rank: int,
+    name: Optional[str] = None,
+    ignore_name_scope: bool = False,
+    process_set: ProcessSet = global_process_set,
+) -> tf.Tensor:
+    """The tensor of `root_rank` (a global rank) on every rank."""
+    return _overlapping(
+        operations.horovod_broadcast(
+            tensor=tf.convert_to_tensor(tensor),
+            root_rank=root_rank,
+            ignore_name_scope=ignore_name_scope,
+            process_set_id=set_id(process_set),
+            name=_node_name("HorovodBroadcast", [tensor], name),
+        )
+    )
+
+
+def _alltoall(
+    tensor: Any,
+    splits: Any,
+    name: Optional[str],
+    ignore_name_scope: bool,
+    process_set: ProcessSet,
+) -> Tuple[tf.Tensor, tf.Tensor]:
+    return _overlapping(  # type: ignore[no-any-return]
+        operations.horovod_alltoall(
+            tensor=tf.convert_to_tensor(tensor),
+            splits=splits,
+            ignore_name_scope=ignore_name_scope,
+            process_set_id=set_id(process_set),
+            name=_node_name("HorovodAlltoall", [tensor], name),
+        )
+    )
+
+
+def alltoall(
+    tensor: Any,
+    splits: Any = None,
+    name: Optional[str] = None,
+    ignore_name_scope: bool = False,
+    process_set: ProcessSet = global_process_set,
+) -> Any:
+    """Sends rows to every rank and returns what came from all.
+
+    `splits`: how many rows go to each rank; the result is then (output, received splits). Without
+    it every rank gets the same number, and the result is the output alone.
+    """
+    if splits is None:
+        equal = tf.zeros([0], tf.int32)
+        return _alltoall(tensor, equal, name, ignore_name_scope, process_set)[0]
+    rows = tf.convert_to_tensor(splits, dtype=None if hasattr(splits, "dtype") else tf.int32)
+    if rows.dtype != tf.int32:
+        raise tf.errors.InvalidArgumentError(
+            None, None, "alltoall expects splits to contain 32-bit integer elements"
+        )
+    output, received = _alltoall(tensor, rows, name, ignore_name_scope, process_set)
+    return output, received
+
+
+def _reducescatter(
+    tensor: Any,
+    name: Optional[str] = None,
+    op: int = Sum,
+    ignore_name_scope: bool = False,
+    process_set: ProcessSet = global_process_set,
+    prescale_factor: float = 1.0,
+    postscale_factor: float = 1.0,
+) -> tf.Tensor:
+    """Reduces a tensor over all ranks; each gets some of the rows."""
+    return _overlapping(
+        operations.horovod_reducescatter(
+            tensor=tf.convert_to_tensor(tensor),
+            reduce_op=op,
+            prescale_factor=prescale_factor,
+            postscale_factor=postscale_factor,
+            ignore_name_scope=ignore_name_scope,
+            process_set_id=set_id(process_set),
+            name=_node_name("HorovodReducescatter", [tensor], name),
+        )
+    )
+
+
+def _grouped_reducescatter(
+    tensors: Sequence[Any],
+    name: Optional[str] = None,
+    op: int = Sum,
+    ignore_name_scope: bool = False,
+    process_set: ProcessSet = global_process_set,
+    prescale_factor: float = 1.0,
+    postscale_factor: float = 1.0,
+) -> List[tf.Tensor]:
+    """The same for tensors of one type that become ready together."""
+    return _overlapping(  # type: ignore[no-any-return]
+        operations.horovod_grouped_reducescatter(
+            tensors=_values(tensors),
+            reduce_op=op,
+            prescale_factor=prescale_factor,
+            postscale_factor=postscale_factor,
+            ignore_name_scope=ignore_name_scope,
+            process_set_id=set_id(process_set),
+            name=_node_name("HorovodGroupedReducescatter", tensors, name),
+        )
+    )
+
+
+def join() -> tf.Tensor:
+    """Says that this rank has no more data; ends when all have, with the rank of the last."""
+    return operations.horovod_join()
+
+
+def size_op(process_set_id: int = 0, name: Optional[str] = None) -> tf.Tensor:
+    """The number of ranks in a set, asked when the graph runs."""
+    return _overlapping(operations.horovod_size(process_set_id=process_set_id, name=name))
+
+
+def local_size_op(name: Optional[str] = None) -> tf.Tensor:
+    """The number of ranks on this host, asked when the graph runs."""
+    return _overlapping(operations.horovod_local_size(name=name))
+
+
+def rank_op(name: Optional[str] = None) -> tf.Tensor:
+    """This process's rank, asked when the graph runs."""
+    return _overlapping(operations.horovod_rank(name=name))
+
+
+def local_rank_op(name: Optional[str] = None) -> tf.Tensor:
+    """This process's rank on its host, asked when the graph runs."""
+    return _overlapping(operations.horovod_local_rank(name=name))
+
+
+def process_set_included_op(process_set_id: int = 0, name: Optional[str] = None) -> tf.Tensor:
+    """1 if this process is in a set, 0 if not, or a negative HOROVOD_PROCESS_SET_ERROR_*."""
+    return _overlapping(
+        operations.horovod_process_set_included(process_set_id=process_set_id, name=name)
+    )

@@ -1,0 +1,41 @@
+"""PyTorch and TensorFlow in one process have one engine, whichever is imported first."""
+
+import sys
+
+import pytest
+import rank_jobs
+
+PROGRAM = """
+import threading
+{imports}
+hvd_tf.init()
+assert hvd_torch.is_initialized() and hvd_torch.rank() == hvd_tf.rank()
+size = hvd_tf.size()
+for i in range(3):
+    assert float(hvd_torch.allreduce(torch.tensor([1.0 + i]), op=hvd_torch.Sum)) == size * (1 + i)
+    assert float(hvd_tf.allreduce(tf.constant(1.0 + i), op=hvd_tf.Sum)) == size * (1 + i)
+
+# Both at once.
+f = tf.function(lambda x: [hvd_tf.allreduce(x * float(i), op=hvd_tf.Sum) for i in range(20)])
+results = []
+thread = threading.Thread(target=lambda: results.extend(f(tf.constant(1.0))))
+thread.start()
+handles = [hvd_torch.allreduce_async(torch.tensor([float(i)]), op=hvd_torch.Sum) for i in range(20)]
+for i, handle in enumerate(handles):
+    assert float(hvd_torch.synchronize(handle)) == size * i
+thread.join()
+assert [float(r) for r in results] == [size * i for i in range(20)]
+hvd_torch.shutdown()
+assert not hvd_tf.is_initialized()
+"""
+TORCH = "import torch\nimport horovod.torch as hvd_torch"
+TENSORFLOW = "import tensorflow as tf\nimport horovod.tensorflow as hvd_tf"
+
+
+@pytest.mark.parametrize("first, second", [(TORCH, TENSORFLOW), (TENSORFLOW, TORCH)],
+                         ids=["torch-first", "tensorflow-first"])  # fmt: skip
+def test_one_engine(first: str, second: str) -> None:
+    program = PROGRAM.replace("{imports}", f"{first}\n{second}")
+    code, output = rank_jobs.run(2, [sys.executable, "-c", program], 240.0)
+    print(output)
+    assert code == 0

@@ -2,7 +2,6 @@
 #include <cstring>
 #include <memory>
 #include <numeric>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -40,7 +39,7 @@ std::int64_t OwnOffset(const std::string& name, std::int32_t process_set, std::i
   const Tensor all = Gather(name + ".rows", process_set, std::move(mine));
   const auto* counts = static_cast<const std::int64_t*>(all.data());
   const std::int64_t before = horovod_process_set_rank(process_set);
-  if (before < 0 || before >= all.count()) ThrowLast(HVDX_UNKNOWN);
+  if (before < 0 || before >= all.count()) ThrowLast();
   return std::accumulate(counts, counts + before, std::int64_t{0});
 }
 
@@ -54,9 +53,8 @@ void Allgather(StableIValue* stack, std::uint64_t, std::uint64_t) {
   const std::int64_t rows = arguments.TakeInt();
   Tensor output = Gather(name, process_set, std::move(input));
   if (rows >= 0 && output.shape()[0] != rows) {
-    throw std::runtime_error("allgather of '" + name + "': expected " + std::to_string(rows) +
-                             " rows of all members together, got " +
-                             std::to_string(output.shape()[0]));
+    Throw("allgather of '" + name + "': expected " + std::to_string(rows) +
+          " rows of all members together, got " + std::to_string(output.shape()[0]));
   }
   Results(stack).Put(std::move(output));
 }
@@ -70,7 +68,7 @@ void AllgatherBackward(StableIValue* stack, std::uint64_t, std::uint64_t) {
   const std::int64_t offset = OwnOffset(name, process_set, rows);
   const Tensor averaged = Average(name, process_set, std::move(gradient));
   if (offset + rows > averaged.shape()[0]) {
-    ThrowInvalid("gradient of allgather '" + name + "': it has too few rows");
+    Throw("gradient of allgather '" + name + "': it has too few rows");
   }
   Tensor mine = averaged.EmptyWithRows(rows);
   if (mine.count() > 0) {

@@ -50,7 +50,7 @@ std::string NameOf(const How& how, std::size_t i, std::size_t n) {
 }
 
 void CheckGroup(const std::vector<Tensor>& tensors) {
-  if (tensors.empty()) ThrowInvalid("grouped_allreduce: the list of tensors is empty");
+  if (tensors.empty()) Throw("grouped_allreduce: the list of tensors is empty");
 }
 
 // A started operation reads its input after the call: a compiler takes memory back as soon as the

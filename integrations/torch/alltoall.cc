@@ -17,10 +17,10 @@ namespace {
 // None: equal shares.
 std::vector<std::int32_t> SplitsIn(const Tensor& tensor, const std::string& name) {
   if (tensor.shape().size() != 1) {
-    ThrowInvalid("Alltoall of '" + name + "' expects a 1D splits tensor");
+    Throw("Alltoall of '" + name + "' expects a 1D splits tensor");
   }
   if (tensor.dtype() != aoti_torch_dtype_int32()) {
-    ThrowInvalid("Alltoall of '" + name + "' expects splits with 32-bit integer elements");
+    Throw("Alltoall of '" + name + "' expects splits with 32-bit integer elements");
   }
   Operation::CheckReadable(tensor, name);
   const auto* data = static_cast<const std::int32_t*>(tensor.data());

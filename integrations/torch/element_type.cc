@@ -40,7 +40,7 @@ std::int32_t ElementTypeOf(std::int32_t dtype) {
   const auto it = std::find_if(table.begin(), table.end(),
                                [dtype](const Pair& pair) { return pair.dtype == dtype; });
   if (it == table.end()) {
-    ThrowInvalid("Tensor type " + std::to_string(dtype) + " (c10::ScalarType) is not supported.");
+    Throw("Tensor type " + std::to_string(dtype) + " (c10::ScalarType) is not supported.");
   }
   return it->type;
 }

@@ -6,15 +6,12 @@
 
 namespace hvdx_torch {
 
-void ThrowInvalid(const std::string& message) { throw std::invalid_argument(message); }
+void Throw(const std::string& message) { throw std::runtime_error(message); }
 
-void ThrowLast(std::int32_t status) {
-  if (status == HVDX_INVALID_ARGUMENT) ThrowInvalid(hvdx_last_error());
-  throw std::runtime_error(hvdx_last_error());
-}
+void ThrowLast() { Throw(hvdx_last_error()); }
 
 void Check(AOTITorchError error, const char* call) {
-  if (error != 0) throw std::runtime_error(std::string("horovodx: PyTorch failed in ") + call);
+  if (error != 0) Throw(std::string("horovodx: PyTorch failed in ") + call);
 }
 
 }  // namespace hvdx_torch

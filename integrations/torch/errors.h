@@ -9,12 +9,10 @@
 
 namespace hvdx_torch {
 
-// The caller's mistake: ValueError.
-[[noreturn]] void ThrowInvalid(const std::string& message);
-// What the engine says about `status`, from hvdx_last_error(): ValueError for the caller's
-// mistakes, RuntimeError for all else.
-[[noreturn]] void ThrowLast(std::int32_t status);
-// RuntimeError if a call of the stable ABI failed.
+[[noreturn]] void Throw(const std::string& message);
+// With what the engine says about it: hvdx_last_error().
+[[noreturn]] void ThrowLast();
+// If a call of the stable ABI failed.
 void Check(AOTITorchError error, const char* call);
 
 }  // namespace hvdx_torch

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <stdexcept>
 
 #include "integrations/torch/errors.h"
 #include "integrations/torch/signals.h"
@@ -18,7 +17,7 @@ std::int32_t WaitHearingSignals(hvdx_handle handle) {
   while (true) {
     const std::int32_t status = hvdx_wait(handle, kSecondsBetweenSignals);
     if (status != HVDX_TIMEOUT) return status;
-    if (horovod_is_initialized() == 0) throw std::runtime_error("Horovod has been shut down.");
+    if (horovod_is_initialized() == 0) Throw("Horovod has been shut down.");
     HearSignals();
   }
 }
@@ -34,7 +33,7 @@ std::int32_t WaitOrRemember(hvdx_handle handle, const OperationPtr& operation) {
 }
 
 void ThrowUnlessOk(std::int32_t status) {
-  if (status != HVDX_OK) ThrowLast(status);
+  if (status != HVDX_OK) ThrowLast();
 }
 
 std::vector<hvdx_handle> SubmitAll(const std::vector<OperationPtr>& operations) {
@@ -48,7 +47,7 @@ std::vector<hvdx_handle> SubmitAll(const std::vector<OperationPtr>& operations) 
 
 hvdx_handle Submit(const Operation& operation) {
   const hvdx_handle handle = hvdx_submit(&operation.what());
-  if (handle < 0) ThrowLast(static_cast<std::int32_t>(-handle));
+  if (handle < 0) ThrowLast();
   return handle;
 }
 
@@ -81,10 +80,10 @@ std::vector<Tensor> RunGroup(const std::vector<OperationPtr>& operations) {
 
 std::vector<std::int32_t> RunForSplits(const OperationPtr& operation) {
   InFlight::Get().FinishName(operation->process_set(), operation->name());
+  const int members = std::max(horovod_process_set_size(operation->process_set()), 0);
+  std::vector<std::int32_t> splits(static_cast<std::size_t>(members));
   const hvdx_handle handle = Submit(*operation);
   const std::int32_t status = WaitOrRemember(handle, operation);
-  std::vector<std::int32_t> splits(
-      static_cast<std::size_t>(std::max(horovod_process_set_size(operation->process_set()), 0)));
   if (status == HVDX_OK) hvdx_received_splits(handle, splits.data());
   hvdx_release(handle);
   ThrowUnlessOk(status);
@@ -110,8 +109,8 @@ std::vector<std::int64_t> InFlight::Start(const std::vector<OperationPtr>& opera
 Tensor InFlight::Take(std::int64_t ticket) {
   const OperationPtr operation = Find(ticket);
   if (operation == nullptr) {
-    ThrowInvalid("there is no allreduce with ticket " + std::to_string(ticket) +
-                 ", or it was waited for before");
+    Throw("there is no allreduce with ticket " + std::to_string(ticket) +
+          ", or it was waited for before");
   }
   const std::int32_t status = WaitHearingSignals(ticket);
   Forget(ticket, *operation);

@@ -20,8 +20,8 @@ void* AddressOf(Tensor& tensor) {
 }  // namespace
 
 void Operation::CheckReadable(const Tensor& tensor, const std::string& name) {
-  if (!tensor.on_cpu()) ThrowInvalid("'" + name + "': Tensor is required to be on the CPU.");
-  if (!tensor.contiguous()) ThrowInvalid("'" + name + "': Tensor is required to be contiguous.");
+  if (!tensor.on_cpu()) Throw("'" + name + "': Tensor is required to be on the CPU.");
+  if (!tensor.contiguous()) Throw("'" + name + "': Tensor is required to be contiguous.");
 }
 
 Operation::Operation(std::int32_t kind, std::string name, std::int32_t process_set, Tensor input)

@@ -30,7 +30,7 @@ void Reducescatter(StableIValue* stack, std::uint64_t, std::uint64_t) {
   reduction.prescale = arguments.TakeDouble();
   reduction.postscale = arguments.TakeDouble();
   const std::int32_t process_set = arguments.TakeInt32();
-  if (input.shape().empty()) ThrowInvalid("reducescatter does not support scalar inputs");
+  if (input.shape().empty()) Throw("reducescatter does not support scalar inputs");
   Tensor output = input.EmptyWithRows(OwnRows(input.shape()[0], process_set));
   const auto operation = std::make_shared<Operation>(HVDX_REDUCESCATTER, "reducescatter." + name,
                                                      process_set, std::move(input));

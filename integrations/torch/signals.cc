@@ -2,7 +2,7 @@
 
 #include <dlfcn.h>
 
-#include <stdexcept>
+#include "integrations/torch/errors.h"
 
 namespace hvdx_torch {
 namespace {
@@ -46,7 +46,7 @@ void HearSignals() {
     python.set_interrupt();
   }
   python.release_gil(state);
-  if (raised) throw std::runtime_error("horovodx: interrupted while waiting for a collective");
+  if (raised) Throw("horovodx: interrupted while waiting for a collective");
 }
 
 }  // namespace hvdx_torch

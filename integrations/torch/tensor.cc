@@ -46,7 +46,7 @@ Tensor Tensor::Clone() const {
 
 Tensor Tensor::EmptyWithRows(std::int64_t rows) const {
   Shape to(shape().begin(), shape().end());
-  if (to.empty()) ThrowInvalid("a tensor without dimensions has no rows");
+  if (to.empty()) Throw("a tensor without dimensions has no rows");
   to[0] = rows;
   return Empty(to, dtype());
 }

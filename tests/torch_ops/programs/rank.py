@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import ctypes
 import faulthandler
+import os
 import pathlib
 import time
 
@@ -13,7 +14,8 @@ import torch
 from horovodx.library import library_path
 
 # Before the launcher's deadline: says where it hangs.
-faulthandler.dump_traceback_later(220, exit=True)
+SECONDS = float(os.environ["HVDX_TEST_SECONDS"])
+faulthandler.dump_traceback_later(0.9 * SECONDS, exit=True)
 torch.set_num_threads(1)
 engine = ctypes.CDLL(library_path())
 engine.horovod_init.restype = ctypes.c_bool
@@ -23,7 +25,7 @@ RANK: int = engine.horovod_rank()
 SIZE: int = engine.horovod_size()
 
 
-def wait_for_file(path: pathlib.Path, seconds: float = 150.0) -> None:
+def wait_for_file(path: pathlib.Path, seconds: float = 0.8 * SECONDS) -> None:
     end = time.monotonic() + seconds
     while not path.exists():
         assert time.monotonic() < end, f"{path} did not come"

@@ -47,8 +47,8 @@ def _name_in_graph(kind: str, tensors: Sequence[Any], name: Optional[str]) -> st
 def _refuse_xla(kind: str) -> None:
     if compiled_by_xla():
         raise NotImplementedError(
-            f"{kind} can't be compiled by XLA here. Give jit_compile=False to the function that calls "
-            "it (to model.compile() in Keras); functions called by that one may have it."
+            f"{kind} can't be compiled by XLA here. Give jit_compile=False to the function that "
+            "calls it (to model.compile() in Keras); functions called by that one may have it."
         )
 
 

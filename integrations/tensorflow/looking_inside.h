@@ -18,6 +18,9 @@ HVDX_TF_EXPORT int hvdx_tf_most_in_flight();
 // Results that took an input's memory since the last call.
 HVDX_TF_EXPORT std::int64_t hvdx_tf_forwarded();
 
+// 1 if functions that XLA compiles can allreduce, 0 if this TensorFlow does not let us in.
+HVDX_TF_EXPORT int hvdx_tf_register_xla();
+
 // TensorFlow's callbacks that were moved to the heap, and that were used where they were.
 HVDX_TF_EXPORT std::int64_t hvdx_tf_callbacks_moved();
 HVDX_TF_EXPORT std::int64_t hvdx_tf_callbacks_kept();

@@ -27,6 +27,7 @@ FILES = [
     "errors.py",
     "tape.py",
     "library.py",
+    "xla.py",
 ]
 
 

@@ -57,6 +57,15 @@ def test_fit_eagerly() -> None:
     assert all_close(weights(made), _alone(lambda: optimizers.Adam(0.05)))
 
 
+@pytest.mark.skipif(WHICH != "tensorflow", reason="Keras 3 on TensorFlow")
+def test_fit_compiled_by_xla() -> None:
+    made = model()
+    made.compile(hvd.DistributedOptimizer(optimizers.Adam(0.05)), "mse", jit_compile=True)
+    fit(made, part(), BATCH)
+    assert made.jit_compile
+    assert all_close(weights(made), _alone(lambda: optimizers.Adam(0.05)))
+
+
 def test_train_on_batch() -> None:
     made = model()
     made.compile(hvd.DistributedOptimizer(optimizers.SGD(0.1)), "mse")

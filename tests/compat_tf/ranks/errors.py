@@ -126,7 +126,7 @@ def test_one_failure_among_many(rank: int, size: int) -> None:
 
 def test_xla(size: int) -> None:
     with pytest.raises(NotImplementedError, match="can't be compiled by XLA"):
-        tf.function(hvd.allreduce, jit_compile=True)(tf.zeros([2]))
+        tf.function(hvd.allgather, jit_compile=True)(tf.zeros([2]))
     inner = tf.function(lambda x: x * 2.0, jit_compile=True)
     outer = tf.function(lambda x: hvd.allreduce(inner(x), op=hvd.Sum))
     assert float(outer(tf.constant(1.0))) == 2 * size

@@ -1,4 +1,4 @@
-"""XLA: our operations are not for it, so Keras must not choose it by itself."""
+"""XLA: our operations are not for it on a GPU, so Keras must not choose it by itself."""
 
 from typing import Any
 

@@ -8,6 +8,7 @@ import horovod.tensorflow as hvd
 from horovod.common.process_sets import ProcessSet
 from horovod.tensorflow._gradient_aggregation import GradientAggregation
 from horovod.tensorflow._reduce_gradients import _make_allreduce_grads_fn, are_reduced
+from horovod.tensorflow.util import not_converted
 
 Compression = hvd.Compression
 
@@ -55,6 +56,7 @@ class Reduction:
         """The gradient of this variable is this rank's own."""
         self._aggregation.register_local_var(var)
 
+    @not_converted
     def apply(
         self,
         optimizer: Any,

@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from horovod.common.process_sets import ProcessSet, global_process_set
 from horovod.tensorflow._raw_ops import _name_of, _normalize_name, broadcast
+from horovod.tensorflow.util import not_converted
 
 # Types that the engine does not know travel as others of their size.
 _TRAVELS_AS: Dict[tf.DType, tf.DType] = {
@@ -49,6 +50,7 @@ def assign_from_root(
     return [v.assign(value) for v, value in zip(variables, values)]
 
 
+@not_converted
 def broadcast_(
     variables: Sequence[Any],
     root_rank: int,

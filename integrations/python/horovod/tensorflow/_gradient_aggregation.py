@@ -6,6 +6,7 @@ import tensorflow as tf
 
 from horovod.common.process_sets import ProcessSet, global_process_set
 from horovod.tensorflow._reduce_gradients import to_local
+from horovod.tensorflow.util import not_converted
 
 
 class GradientAggregation:
@@ -71,6 +72,7 @@ class GradientAggregation:
                 for i, (shape, dtype) in enumerate(like)
             ]
 
+    @not_converted
     def compute_gradients(self, grads: Sequence[Any], vars: Sequence[Any]) -> List[Any]:  # noqa: A002
         """Takes the gradients of one pass; gives the reduced sums on the last, else what came."""
         if self.backward_passes_per_step == 1:
@@ -126,6 +128,7 @@ class GradientAggregation:
             return tf.no_op()
         return _as_operation(step.assign_add(tf.ones_like(tf.convert_to_tensor(step))))
 
+    @not_converted
     def apply_gradients(
         self, apply_grads_closure: Callable[[], Any], optimizer: Any, *args: Any, **kwargs: Any
     ) -> Any:

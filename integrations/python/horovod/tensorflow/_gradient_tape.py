@@ -15,6 +15,7 @@ from horovod.tensorflow._reduce_gradients import (
     to_local,
 )
 from horovod.tensorflow.compression import Compression, Compressor
+from horovod.tensorflow.util import not_converted
 
 Pairs = List[Tuple[Any, Any]]
 
@@ -36,6 +37,7 @@ class _DistributedTape:
     def _is_local(self, source: Any) -> bool:
         return any(source is each for each in self._local_sources)
 
+    @not_converted
     def gradient(
         self,
         target: Any,
@@ -68,6 +70,7 @@ class _DistributedTape:
         mark_reduced(results)
         return results
 
+    @not_converted
     def get_local_and_global_gradients(
         self,
         target: Any,

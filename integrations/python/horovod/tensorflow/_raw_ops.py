@@ -5,11 +5,14 @@ from typing import Any, List, Optional, Sequence, Tuple
 
 import tensorflow as tf
 from tensorflow.python.framework import ops as _tf_ops
-from tensorflow.python.ops.control_flow_util import GraphOrParentsInXlaContext
 
 from horovod.common.process_sets import ProcessSet, global_process_set
 from horovod.tensorflow._basics import Sum, set_id
 from horovod.tensorflow._library import blocking, operations
+from horovod.tensorflow._xla import available as _xla_available
+from horovod.tensorflow._xla import compiled_by_xla
+from horovod.tensorflow._xla import grouped_allreduce as _xla_allreduce
+from horovod.tensorflow.util import not_converted
 
 
 def _normalize_name(name: str) -> str:
@@ -30,6 +33,10 @@ def _node_name(kind: str, tensors: Sequence[Any], name: Optional[str]) -> Option
     if tf.executing_eagerly():
         return name
     _refuse_xla(kind)
+    return _name_in_graph(kind, tensors, name)
+
+
+def _name_in_graph(kind: str, tensors: Sequence[Any], name: Optional[str]) -> str:
     if name is not None:
         return name
     ends = [tensors[0]] if len(tensors) == 1 else [tensors[0], tensors[-1]]
@@ -38,10 +45,10 @@ def _node_name(kind: str, tensors: Sequence[Any], name: Optional[str]) -> Option
 
 
 def _refuse_xla(kind: str) -> None:
-    if GraphOrParentsInXlaContext(_tf_ops.get_default_graph()):
+    if compiled_by_xla():
         raise NotImplementedError(
-            f"{kind} can't be compiled by XLA. Give jit_compile=False to the function that calls "
-            "it (to model.compile() in Keras); functions called by that one may have it."
+            f"{kind} can't be compiled by XLA here. Give jit_compile=False to the function that "
+            "calls it (to model.compile() in Keras); functions called by that one may have it."
         )
 
 
@@ -64,6 +71,7 @@ def _values(tensors: Sequence[Any]) -> List[tf.Tensor]:
     return [tf.convert_to_tensor(tensor) for tensor in tensors]
 
 
+@not_converted
 def _allreduce(
     tensor: Any,
     name: Optional[str] = None,
@@ -74,6 +82,16 @@ def _allreduce(
     process_set: ProcessSet = global_process_set,
 ) -> tf.Tensor:
     """Reduces a tensor over all ranks; the default is their sum."""
+    if compiled_by_xla() and _xla_available():
+        return _xla_allreduce(
+            _values([tensor]),
+            _name_in_graph("HorovodAllreduce", [tensor], name),
+            op,
+            prescale_factor,
+            postscale_factor,
+            ignore_name_scope,
+            set_id(process_set),
+        )[0]
     return _overlapping(
         operations.horovod_allreduce(
             tensor=tf.convert_to_tensor(tensor),
@@ -87,6 +105,7 @@ def _allreduce(
     )
 
 
+@not_converted
 def _grouped_allreduce(
     tensors: Sequence[Any],
     name: Optional[str] = None,
@@ -97,6 +116,16 @@ def _grouped_allreduce(
     process_set: ProcessSet = global_process_set,
 ) -> List[tf.Tensor]:
     """The same for tensors of one type that become ready together."""
+    if compiled_by_xla() and _xla_available():
+        return _xla_allreduce(
+            _values(tensors),
+            _name_in_graph("HorovodGroupedAllreduce", tensors, name),
+            op,
+            prescale_factor,
+            postscale_factor,
+            ignore_name_scope,
+            set_id(process_set),
+        )
     return _overlapping(  # type: ignore[no-any-return]
         operations.horovod_grouped_allreduce(
             tensors=_values(tensors),
@@ -110,6 +139,7 @@ def _grouped_allreduce(
     )
 
 
+@not_converted
 def allgather(
     tensor: Any,
     name: Optional[str] = None,
@@ -127,6 +157,7 @@ def allgather(
     )
 
 
+@not_converted
 def grouped_allgather(
     tensors: Sequence[Any],
     name: Optional[str] = None,
@@ -144,6 +175,7 @@ def grouped_allgather(
     )
 
 
+@not_converted
 def broadcast(
     tensor: Any,
     root_rank: int,
@@ -181,6 +213,7 @@ def _alltoall(
     )
 
 
+@not_converted
 def alltoall(
     tensor: Any,
     splits: Any = None,
@@ -205,6 +238,7 @@ def alltoall(
     return output, received
 
 
+@not_converted
 def _reducescatter(
     tensor: Any,
     name: Optional[str] = None,
@@ -228,6 +262,7 @@ def _reducescatter(
     )
 
 
+@not_converted
 def _grouped_reducescatter(
     tensors: Sequence[Any],
     name: Optional[str] = None,
@@ -251,31 +286,37 @@ def _grouped_reducescatter(
     )
 
 
+@not_converted
 def join() -> tf.Tensor:
     """Says that this rank has no more data; ends when all have, with the rank of the last."""
     return operations.horovod_join()
 
 
+@not_converted
 def size_op(process_set_id: int = 0, name: Optional[str] = None) -> tf.Tensor:
     """The number of ranks in a set, asked when the graph runs."""
     return _overlapping(operations.horovod_size(process_set_id=process_set_id, name=name))
 
 
+@not_converted
 def local_size_op(name: Optional[str] = None) -> tf.Tensor:
     """The number of ranks on this host, asked when the graph runs."""
     return _overlapping(operations.horovod_local_size(name=name))
 
 
+@not_converted
 def rank_op(name: Optional[str] = None) -> tf.Tensor:
     """This process's rank, asked when the graph runs."""
     return _overlapping(operations.horovod_rank(name=name))
 
 
+@not_converted
 def local_rank_op(name: Optional[str] = None) -> tf.Tensor:
     """This process's rank on its host, asked when the graph runs."""
     return _overlapping(operations.horovod_local_rank(name=name))
 
 
+@not_converted
 def process_set_included_op(process_set_id: int = 0, name: Optional[str] = None) -> tf.Tensor:
     """1 if this process is in a set, 0 if not, or a negative HOROVOD_PROCESS_SET_ERROR_*."""
     return _overlapping(

@@ -11,6 +11,7 @@ from horovod.common.util import split_list
 from horovod.tensorflow._basics import Average, rocm_built, set_id, size
 from horovod.tensorflow._raw_ops import size_op
 from horovod.tensorflow._reductions import allreduce, grouped_allreduce
+from horovod.tensorflow._xla import compiled_by_xla
 from horovod.tensorflow.compression import Compression, Compressor
 
 Groups = Optional[Union[int, Sequence[Sequence[Any]]]]
@@ -139,8 +140,9 @@ class _Reducer:
         One call is for one type.
         """
         if self._groups is None:
-            # In eager mode a call returns when it has ended: one for all.
-            parts = [dense] if tf.executing_eagerly() else [[i] for i in dense]
+            # Eagerly, and in XLA, a call returns when it has ended: one for all.
+            at_once = tf.executing_eagerly() or compiled_by_xla()
+            parts = [dense] if at_once else [[i] for i in dense]
         elif isinstance(self._groups, int):
             parts = [list(part) for part in split_list(dense, self._groups)]
         else:

@@ -22,6 +22,7 @@ from horovod.tensorflow._raw_ops import (
     size_op,
 )
 from horovod.tensorflow.compression import Compression, Compressor
+from horovod.tensorflow.util import not_converted
 
 
 def _check_sparse(op: int, prescale_factor: float, postscale_factor: float) -> None:
@@ -50,6 +51,7 @@ def _sparse_allreduce(
     return tf.IndexedSlices(values, indices, dense_shape=slices.dense_shape)
 
 
+@not_converted
 def allreduce(
     tensor: Any,
     average: Optional[bool] = None,
@@ -97,6 +99,7 @@ def _compressed(tensor: Any, compression: Type[Compressor]) -> Any:
     return compression.compress(tf.convert_to_tensor(tensor))
 
 
+@not_converted
 def grouped_allreduce(
     tensors: Sequence[Any],
     average: Optional[bool] = None,
@@ -143,6 +146,7 @@ def grouped_allreduce(
     return results
 
 
+@not_converted
 def reducescatter(
     tensor: Any,
     device_dense: str = "",
@@ -169,6 +173,7 @@ def reducescatter(
         return compression.decompress(reduced, ctx)
 
 
+@not_converted
 def grouped_reducescatter(
     tensors: Sequence[Any],
     device_dense: str = "",

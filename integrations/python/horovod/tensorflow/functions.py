@@ -10,9 +10,10 @@ from horovod.common.process_sets import ProcessSet, global_process_set
 from horovod.tensorflow._basics import rank
 from horovod.tensorflow._broadcast_variables import assign_from_root, broadcast_
 from horovod.tensorflow._raw_ops import allgather, broadcast
-from horovod.tensorflow.util import _executing_eagerly
+from horovod.tensorflow.util import _executing_eagerly, not_converted
 
 
+@not_converted
 def broadcast_variables(
     variables: Sequence[Any],
     root_rank: int,

@@ -6,10 +6,14 @@ import tensorflow as tf
 
 from horovod.common.util import _cache
 
+# Our functions are Python that makes graphs: AutoGraph need not read and rewrite them.
+not_converted = tf.autograph.experimental.do_not_convert
+
 __all__ = [
     "_cache",
     "_executing_eagerly",
     "_make_subgraph",
+    "not_converted",
     "refs_to_vars",
     "vars_to_refs",
 ]

@@ -9,7 +9,7 @@ from typing import Any
 _patched: "set[type]" = set()
 
 
-def reduce_before_deciding(keras: Any, distributed: type) -> None:
+def reduce_before_deciding(keras: Any, distributed: Any) -> None:
     """LossScaleOptimizer in front of a `distributed` optimizer has its gradients reduced first."""
     cls = getattr(keras.optimizers, "LossScaleOptimizer", None)
     if cls is None or cls in _patched:
@@ -18,7 +18,7 @@ def reduce_before_deciding(keras: Any, distributed: type) -> None:
     plain_apply = cls.apply
 
     def apply(self: Any, grads: Any, trainable_variables: Any = None) -> Any:
-        inner = self.inner_optimizer
+        inner: Any = self.inner_optimizer
         variables = trainable_variables
         if variables is None and self.built:
             variables = self._trainable_variables

@@ -4,9 +4,6 @@ import inspect
 import os
 from typing import Any
 
-import pytest
-
-pytest.importorskip("tensorflow")
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 BASICS = (

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "horovodx/collectives/patterns/blocks.h"
 #include "kernels/copy.h"
 #include "kernels/reduce.h"
 #include "kernels/scale.h"
@@ -12,6 +13,9 @@ namespace {
 
 using transport::Mark;
 
+// Summed bytes that are still in the nearest cache when they are copied on.
+constexpr std::size_t kNearBytes = 8 << 10;
+
 bool InPlace(const StagedTensors& tensors) {
   return !tensors.input.empty() && !tensors.output.empty() &&
          tensors.input.front().data == tensors.output.front().data;
@@ -20,6 +24,14 @@ bool InPlace(const StagedTensors& tensors) {
 bool BySlices(const StageOptions& options, int ranks, std::size_t bytes) {
   if (ranks == 2) return bytes >= options.slices_of_two_from_bytes;
   return ranks > 2 && bytes >= options.slices_from_bytes;
+}
+
+// Of as few parts as `most` allows, all about the same: a short last one costs as many marks.
+std::size_t EvenPart(std::size_t count, std::size_t most, ElementType type) {
+  const std::size_t line = 64 / SizeOf(type);
+  const std::size_t parts = std::max<std::size_t>(1, PartsOf(count, most));
+  const std::size_t even = PartsOf(PartsOf(count, parts), line) * line;
+  return std::clamp<std::size_t>(even, 1, most);
 }
 
 }  // namespace
@@ -33,6 +45,7 @@ StagedAllreduce::StagedAllreduce(StagePipe& pipe, const StagedTensors& tensors)
       input_(tensors.input, SizeOf(tensors.type)),
       own_(input_),
       output_(tensors.output, SizeOf(tensors.type)),
+      own_output_(output_),
       read_own_(tensors.prescale == 1.0 && !tensors.input.empty()),
       first_slot_(pipe.next_slot()) {
   for (const kernels::Piece& piece : tensors.input.empty() ? tensors.output : tensors.input) {
@@ -41,9 +54,10 @@ StagedAllreduce::StagedAllreduce(StagePipe& pipe, const StagedTensors& tensors)
   }
   const StageOptions& options = pipe.options();
   const std::size_t bytes = count_ * SizeOf(type_);
-  segment_count_ = std::min(options.segment_bytes, pipe.slot_bytes()) / SizeOf(type_);
-  segments_ = std::max<std::size_t>(1, (count_ + segment_count_ - 1) / segment_count_);
   sliced_ = BySlices(options, pipe.stage().size(), bytes);
+  const std::size_t most = sliced_ ? options.sliced_segment_bytes : options.segment_bytes;
+  segment_count_ = EvenPart(count_, std::min(most, pipe.slot_bytes()) / SizeOf(type_), type_);
+  segments_ = std::max<std::size_t>(1, PartsOf(count_, segment_count_));
   streaming_ = bytes >= options.streaming_from_bytes && !InPlace(tensors);
   const Mark marks = sliced_ ? 2 * segments_ + 2 : segments_;
   base_ = pipe.TakeMarks(marks);
@@ -129,7 +143,8 @@ void StagedAllreduce::PackRange(std::byte* to, std::size_t count) {
   }
 }
 
-// Into my own slot, where nobody but me reads this slice of the segment.
+// Into my own slot, where nobody but me reads this slice of the segment, and while it is near into
+// my results.
 void StagedAllreduce::SumMySlice() {
   const int me = pipe_.stage().rank();
   const int slot = SlotOf(summed_);
@@ -137,8 +152,16 @@ void StagedAllreduce::SumMySlice() {
   const std::size_t begin = SliceBegin(me, count);
   const std::size_t end = SliceBegin(me + 1, count);
   if (read_own_) own_.Skip(begin);
-  SumInto(pipe_.slot(me, slot) + begin * SizeOf(type_), slot, begin, end - begin);
+  own_output_.Skip(begin);
+  const std::size_t most = kNearBytes / SizeOf(type_);
+  for (std::size_t done = begin; done < end; done += std::min(most, end - done)) {
+    std::byte* const sums = pipe_.slot(me, slot) + done * SizeOf(type_);
+    const std::size_t now = std::min(most, end - done);
+    SumInto(sums, slot, done, now);
+    CopyOut(own_output_, sums, now);
+  }
   if (read_own_) own_.Skip(count - end);
+  own_output_.Skip(count - end);
   pipe_.Publish(SumMark(summed_));
   ++summed_;
 }
@@ -167,17 +190,25 @@ void StagedAllreduce::WriteSums(int slot, std::size_t count) {
 }
 
 void StagedAllreduce::GatherSlices(int slot, std::size_t count) {
-  const auto copy = streaming_ ? kernels::CopyStreaming : kernels::Copy;
   for (int member = 0; member < pipe_.stage().size(); ++member) {
-    const std::byte* slice = pipe_.slot(member, slot);
-    const std::size_t end = SliceBegin(member + 1, count);
-    for (std::size_t done = SliceBegin(member, count); done < end;) {
-      const Stretch to = output_.Next(end - done);
-      if (to.data != nullptr) {
-        copy(to.data, slice + done * SizeOf(type_), to.count * SizeOf(type_));
-      }
-      done += to.count;
+    const std::size_t begin = SliceBegin(member, count);
+    const std::size_t slice = SliceBegin(member + 1, count) - begin;
+    if (member == pipe_.stage().rank()) {
+      output_.Skip(slice);
+    } else {
+      CopyOut(output_, pipe_.slot(member, slot) + begin * SizeOf(type_), slice);
     }
+  }
+}
+
+void StagedAllreduce::CopyOut(PieceCursor& output, const std::byte* from, std::size_t count) {
+  const auto copy = streaming_ ? kernels::CopyStreaming : kernels::Copy;
+  while (count > 0) {
+    const Stretch to = output.Next(count);
+    const std::size_t bytes = to.count * SizeOf(type_);
+    if (to.data != nullptr) copy(to.data, from, bytes);
+    from += bytes;
+    count -= to.count;
   }
 }
 

@@ -63,6 +63,7 @@ class StagedAllreduce {
   void Write();
   void WriteSums(int slot, std::size_t count);
   void GatherSlices(int slot, std::size_t count);
+  void CopyOut(PieceCursor& output, const std::byte* from, std::size_t count);
   void SumInto(std::byte* to, int slot, std::size_t begin, std::size_t count);
 
   transport::Mark PackMark(std::size_t segment) const;
@@ -80,6 +81,7 @@ class StagedAllreduce {
   PieceCursor input_;  // at what is packed next
   PieceCursor own_;    // at what is summed next, if it is read from the input
   PieceCursor output_;
+  PieceCursor own_output_;  // at what SumMySlice writes next
 
   // My contribution is read from the tensors and not from my slot: nearer, and in slices mode my
   // slice need not be packed at all.

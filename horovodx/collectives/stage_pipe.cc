@@ -14,7 +14,7 @@ StagePipe::StagePipe(transport::Stage& stage, StageOptions options)
       options_(options),
       epoch_end_(FirstMark(1)),
       inputs_(static_cast<std::size_t>(stage.size())) {
-  HVDX_CHECK(options.segment_bytes >= 64);
+  HVDX_CHECK(options.segment_bytes >= 64 && options.sliced_segment_bytes >= 64);
   const std::size_t bytes = static_cast<std::size_t>(stage.slots()) * stage.slot_bytes();
   HVDX_CHECK(bytes >= kHeaderBytes + kSlots * std::size_t{64});
   slot_bytes_ = (bytes - kHeaderBytes) / kSlots / 64 * 64;

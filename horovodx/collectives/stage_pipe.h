@@ -29,10 +29,12 @@ namespace horovodx::collectives {
 // The defaults were measured with 512 KiB of second-level cache a core and 32 MiB of third-level.
 struct StageOptions {
   // These decide how buckets are cut: they must be the same on all members of a stage.
+  // At most; where each reads all, and by slices.
   std::size_t segment_bytes = 128 << 10;
+  std::size_t sliced_segment_bytes = 256 << 10;
   // From how many bytes on three or more ranks sum by slices, and from how many two do.
   std::size_t slices_from_bytes = 64 << 10;
-  std::size_t slices_of_two_from_bytes = 8 << 20;
+  std::size_t slices_of_two_from_bytes = 512 << 10;
   // Results of at least this many bytes are written past the cache, unless they are their inputs
   // or each rank reads all.
   std::size_t streaming_from_bytes = 16 << 20;

@@ -14,12 +14,15 @@ namespace {
 
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
+// Enough that a neighbour's burst of some tens of milliseconds does not reach the median.
 std::size_t IterationsFor(std::size_t bytes) {
-  if (bytes <= 4096) return 1000;
-  if (bytes <= kMiB / 4) return 300;
-  if (bytes <= 8 * kMiB) return 60;
-  return bytes <= 64 * kMiB ? 15 : 7;
+  if (bytes <= kMiB / 4) return 1000;
+  if (bytes <= 8 * kMiB) return 400;
+  return bytes <= 64 * kMiB ? 30 : 10;
 }
+
+// Contestants take turns this often.
+constexpr std::size_t kTurns = 20;
 
 // One way to add up, with its way to meet before the clock starts.
 struct Contestant {
@@ -54,13 +57,13 @@ class Contest {
     for (auto& contestant : contestants_) contestant.times.clear();
     const std::size_t resident = Resident();
     ResetPeak();
-    // A few turns of each to warm up, the first checked in full; then in turns of a fifth.
+    // A few turns of each to warm up, the first checked in full.
     for (auto& contestant : contestants_) {
       for (int i = 0; i < 3; ++i) Once(contestant, bytes, /*check_all=*/i == 0);
       contestant.times.clear();
       if (&contestant == &contestants_.front()) NotePeak(resident);
     }
-    const std::size_t turn = std::max<std::size_t>(1, iterations / 5);
+    const std::size_t turn = std::max<std::size_t>(1, iterations / kTurns);
     for (std::size_t done = 0; done < iterations; done += turn) {
       for (auto& contestant : contestants_) {
         for (std::size_t i = 0; i < std::min(turn, iterations - done); ++i) {

@@ -213,7 +213,8 @@ Options Parse(int argc, char** argv) {
     else if (is("--yield"))
       options.yield = static_cast<int>(number());
     else if (is("--segment"))
-      options.stage.segment_bytes = static_cast<std::size_t>(number());
+      options.stage.segment_bytes = options.stage.sliced_segment_bytes =
+          static_cast<std::size_t>(number());
     else if (is("--streaming-from"))
       options.stage.streaming_from_bytes = static_cast<std::size_t>(number());
     else if (is("--slices-from"))

@@ -22,7 +22,7 @@ constexpr ReduceOp kOps[] = {ReduceOp::kSum, ReduceOp::kMin, ReduceOp::kMax, Red
 constexpr std::size_t kNever = static_cast<std::size_t>(-1);
 const StageOptions kEachReadsAll{
     .segment_bytes = 4096, .slices_from_bytes = kNever, .slices_of_two_from_bytes = kNever};
-const StageOptions kBySlices{.segment_bytes = 4096,
+const StageOptions kBySlices{.sliced_segment_bytes = 4096,
                              .slices_from_bytes = 0,
                              .slices_of_two_from_bytes = 0,
                              .streaming_from_bytes = 8192};
@@ -276,7 +276,7 @@ TEST(AllreduceStagedTest, EmptyBucketEndsOnlyWhenAllHaveStartedIt) {
 TEST(AllreduceStagedTest, OffsetsBeyondTwoGibibytesAreRight) {
   InProcessWorld world(2);
   world.RunOnMesh([&](transport::Mesh& mesh) {
-    StagePipe pipe(*mesh.stage(), {.segment_bytes = 256 << 10});
+    StagePipe pipe(*mesh.stage(), {});
     std::vector<std::uint8_t> tail(100'000, static_cast<std::uint8_t>(mesh.rank() + 1));
     const std::vector<kernels::Piece> pieces{{nullptr, (std::size_t{1} << 31) + 77},
                                              {tail.data(), tail.size()}};

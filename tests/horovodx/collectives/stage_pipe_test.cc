@@ -74,8 +74,10 @@ constexpr std::size_t kSegmentBytes = 16 << 10;
 
 StageOptions OptionsOf(const Case& c) {
   const std::size_t from = c.sliced ? 0 : static_cast<std::size_t>(-1);
-  return {
-      .segment_bytes = kSegmentBytes, .slices_from_bytes = from, .slices_of_two_from_bytes = from};
+  return {.segment_bytes = kSegmentBytes,
+          .sliced_segment_bytes = kSegmentBytes,
+          .slices_from_bytes = from,
+          .slices_of_two_from_bytes = from};
 }
 
 TEST(StagePipeTest, OperationThatOneRankNeverStartedLeavesInputsIntactWhenGivenUp) {

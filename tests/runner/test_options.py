@@ -211,6 +211,17 @@ def test_the_command_begins_at_the_first_word() -> None:
     assert args.num_proc == 2 and not args.verbose
 
 
+@pytest.mark.parametrize(
+    "options",
+    ["-np 2", "--num-p 2", "--num-proc=2", "-np 2 --blacklist-cooldown-range 1 2", "-np 2 --"],
+)
+def test_the_commands_options_are_not_ours(options: str) -> None:
+    # --max could be --max-np or --max-num-proc; --ver could be --verbose or --version.
+    command = ["train", "--max", "8", "--ver", "--num-proc=9", "-"]
+    args = arguments.parse([*options.split(), *command])
+    assert args.command == command and args.num_proc == 2
+
+
 def test_interfaces_are_a_union() -> None:
     words = "-np 1 --network-interfaces a,b --network-interface c --network-interfaces b,d"
     assert parse(words).nics == ["a", "b", "d", "c"]

@@ -254,14 +254,36 @@ def build_parser() -> argparse.ArgumentParser:
     )
     for add in _GROUPS:
         add(parser)
-    parser.add_argument("command", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     return parser
+
+
+def _begin_of_command(parser: argparse.ArgumentParser, words: list[str]) -> int:
+    """Where the first word stands that is neither an option nor an option's value.
+
+    argparse's REMAINDER does not do: it looks at the command's words too and complains of those
+    that look like an abbreviation of ours.
+    """
+    values = {
+        name: 1 if action.nargs is None else int(action.nargs)
+        for action in parser._actions  # noqa: SLF001 (there is no public way)
+        for name in action.option_strings
+    }
+    at = 0
+    while at < len(words) and words[at].startswith("-") and words[at] not in ("-", "--"):
+        name, equals, _ = words[at].partition("=")
+        long = [full for full in values if name.startswith("--") and full.startswith(name)]
+        known = [name] if name in values else long
+        at += 1 + (values[known[0]] if known and not equals else 0)
+    return min(at, len(words))
 
 
 def parse(argv: list[str] | None = None) -> argparse.Namespace:
     """Parsed options, merged with the config file and judged."""
     parser = build_parser()
-    args = parser.parse_args(argv)
+    words = sys.argv[1:] if argv is None else argv
+    begin = _begin_of_command(parser, words)
+    args = parser.parse_args(words[:begin])
+    args.command = words[begin:]
     if args.command[:1] == ["--"]:
         del args.command[0]
     args.run_func = args.executable = None

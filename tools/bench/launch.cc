@@ -139,8 +139,12 @@ int LaunchRanks(const Options& options, const std::vector<std::string>& argument
   return code;
 }
 
-bool BecomeRank() {
-  if (std::getenv(kRankMark) == nullptr) return false;
+bool BecomeRank(const Options& options) {
+  if (std::getenv(kRankMark) == nullptr) {
+    return options.ranks == 0 && std::getenv("HOROVOD_RANK") != nullptr &&
+           std::getenv("HOROVOD_GLOO_RENDEZVOUS_PORT") != nullptr;
+  }
+  // It ends with its parent.
   ::prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (const char* rank = std::getenv("OMPI_COMM_WORLD_RANK"); rank != nullptr) {
     ::setenv("HOROVOD_RANK", rank, 1);

@@ -12,8 +12,8 @@ namespace horovodx::bench {
 // same arguments), and waits. If one fails the others are ended. Returns the exit code.
 int LaunchRanks(const Options& options, const std::vector<std::string>& arguments);
 
-// True in a process that LaunchRanks started, also through mpirun. Then HOROVOD_RANK is set, and
-// the process ends with its parent.
-bool BecomeRank();
+// True in a process that LaunchRanks started, also through mpirun, or that is a rank of a job in
+// which `options` asks for no ranks of its own. Then HOROVOD_RANK is set.
+bool BecomeRank(const Options& options);
 
 }  // namespace horovodx::bench

@@ -60,7 +60,9 @@ int Main(const std::vector<std::string>& arguments) {
     std::fprintf(stderr, "hvdx-bench: built without MPI: no column to compare with\n");
     options.mpi = false;
   }
-  return BecomeRank() ? RunRank(options) : LaunchRanks(options, arguments);
+  if (BecomeRank(options)) return RunRank(options);
+  if (options.ranks == 0) options.ranks = 2;
+  return LaunchRanks(options, arguments);
 }
 
 }  // namespace

@@ -22,14 +22,15 @@ Modes
   bert         a step with the gradients of BERT-base (199 tensors, 109.5 million elements)
 
 Options
-  -np N               ranks (2)
+  -np N               ranks on this host (2). Started by horovodrun, without -np, it measures
+                      between that job's ranks
   --mpi               allreduce: compare with MPI_Allreduce, in the same processes, in turns; the
                       ranks are then started by mpirun, yielding when there are more of them than
                       cores
   --type T            float32 (default) float64 float16 bfloat16 int8 uint8 int32 int64
   --min S, --max S    smallest and largest size (4, 256M); S may end in K, M or G
   --factor F          from one size to the next (4)
-  --iterations N      timed iterations a size (by size: 1000 down to 7)
+  --iterations N      timed iterations a size (by size: 1000 down to 10)
   --strict            exit with 1 if a ratio is over its bar
   --steps N           small, resnet50, bert: timed steps (50)
   --warmup N          steps before that (20)
@@ -57,6 +58,7 @@ Examples
   hvdx-bench -np 4 --mpi                       four ranks, against MPI
   hvdx-bench --min 64M --max 64M --type float16
   hvdx-bench resnet50 -np 2 --backward-ms 40
+  horovodrun -np 4 -H a:2,b:2 hvdx-bench       between two hosts
   HOROVODX_TRANSPORT=tcp hvdx-bench --max 16M  through TCP although on one host
 )";
 

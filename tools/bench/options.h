@@ -10,7 +10,7 @@ namespace horovodx::bench {
 
 struct Options {
   std::string mode = "allreduce";  // or "small", "resnet50", "bert"
-  int ranks = 2;
+  int ranks = 0;                   // 0: those of the job this runs in, else two
   bool mpi = false;
   std::string type = "float32";
   std::size_t min_bytes = 4;

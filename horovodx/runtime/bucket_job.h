@@ -1,6 +1,8 @@
 // BucketJob: a bucket with this rank's tensors, ready to run.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -21,6 +23,17 @@ struct BucketJob {
   // What the reduced elements are multiplied with: formed in double precision, applied once.
   double postscale() const {
     return bucket->op == ReduceOp::kAverage ? bucket->postscale / set_size : bucket->postscale;
+  }
+  std::size_t bytes() const {
+    std::size_t elements = 0;
+    for (const auto& entry : bucket->entries) elements += entry.elements;
+    return elements * SizeOf(bucket->type);
+  }
+  // Somebody blocks on one of its tensors.
+  bool waited() const {
+    return std::any_of(operations.begin(), operations.end(), [](const OperationPtr& operation) {
+      return operation != nullptr && operation->waited.load(std::memory_order_relaxed);
+    });
   }
   // The tensors as pieces; null data where this rank has none.
   void Inputs(std::vector<kernels::Piece>& pieces) const {

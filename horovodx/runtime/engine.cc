@@ -201,6 +201,11 @@ bool Engine::WorkLeft() const {
                      [](const auto& entry) { return entry.second->busy(); });
 }
 
+bool Engine::OnLane() const {
+  return std::any_of(sets_.begin(), sets_.end(),
+                     [](const auto& entry) { return entry.second->on_lane(); });
+}
+
 bool Engine::Stirred() const {
   if (queue_.HasNew() || control_->HasMail()) return true;
   return std::any_of(sets_.begin(), sets_.end(),
@@ -219,7 +224,8 @@ void Engine::DriveUntil(const Operation& operation, const Deadline& deadline) {
       continue;
     }
     if (phase_ == Phase::kStopped) continue;
-    if (idle_wait_.Pause(now, last_moved, [&]() HVDX_REQUIRES(drive_) { return Stirred(); })) {
+    if (idle_wait_.Pause(now, last_moved, OnLane(),
+                         [&]() HVDX_REQUIRES(drive_) { return Stirred(); })) {
       continue;
     }
     Bell::Listener listener(bell);

@@ -119,6 +119,8 @@ class Engine {
   bool WorkLeft() const HVDX_REQUIRES(drive_);
   // A turn would find something to do: a few loads, for those who wait awake.
   bool Stirred() const HVDX_REQUIRES(drive_);
+  // A lane is at work.
+  bool OnLane() const HVDX_REQUIRES(drive_);
   // Runs callbacks of what has ended, with the lock released meanwhile.
   void RunCallbacks() HVDX_REQUIRES(drive_);
   void DriveUntil(const Operation& operation, const Deadline& deadline) HVDX_REQUIRES(drive_);

@@ -1,8 +1,8 @@
 // How a blocked caller waits for its peers: first awake, then asleep.
 //
 // With a core for every rank of the host it spins for a moment: a peer's answer is a microsecond
-// away. With fewer cores it gives its core to others that are ready to run, a bounded number of
-// times. Then it sleeps on the bell.
+// away. With fewer cores, or while a lane works for it, it gives its core to others that are ready
+// to run, for a bounded time. Then it sleeps on the bell.
 #pragma once
 
 #include <sched.h>
@@ -19,15 +19,17 @@ class IdleWait {
   // `ranks`: on this host.
   IdleWait(int ranks, std::optional<int> spin_microseconds)
       : yields_(static_cast<unsigned>(ranks) > std::thread::hardware_concurrency()),
-        awake_(std::chrono::microseconds(
-            spin_microseconds.value_or(yields_ ? kYieldMicroseconds : kSpinMicroseconds))) {}
+        spin_(std::chrono::microseconds(spin_microseconds.value_or(kSpinMicroseconds))),
+        yield_(std::chrono::microseconds(spin_microseconds.value_or(kYieldMicroseconds))) {}
 
   // A pause after looking in vain; ends early when `stirred` says there is something to look at.
-  // `since` is when something last moved. False: time to sleep.
+  // `since` is when something last moved, `on_lane` whether another thread must run for anything
+  // to move. False: time to sleep.
   template <typename Stirred>
-  bool Pause(TimePoint now, TimePoint since, Stirred stirred) const {
-    if (now - since >= awake_) return false;
-    if (yields_) {
+  bool Pause(TimePoint now, TimePoint since, bool on_lane, Stirred stirred) const {
+    const bool yields = yields_ || on_lane;
+    if (now - since >= (yields ? yield_ : spin_)) return false;
+    if (yields) {
       ::sched_yield();
       return true;
     }
@@ -41,7 +43,8 @@ class IdleWait {
   static constexpr int kYieldMicroseconds = 500;
   static constexpr int kPausesBetweenTurns = 64;
   bool yields_;
-  Duration awake_;
+  Duration spin_;
+  Duration yield_;
 };
 
 }  // namespace horovodx::runtime

@@ -1,5 +1,7 @@
 #include "horovodx/runtime/lane.h"
 
+#include <sched.h>
+
 #include <utility>
 
 #include "horovodx/base/check.h"
@@ -10,16 +12,19 @@ Lane::~Lane() {
   {
     MutexLock lock(mutex_);
     stop_ = true;
+    posted_.store(true, std::memory_order_release);
     wake_.NotifyOne();
   }
   if (thread_.joinable()) thread_.join();
 }
 
-void Lane::Post(std::function<Status()> job) {
+void Lane::Post(std::function<Status()> job, Duration awake) {
   HVDX_CHECK(!busy_);
   busy_ = true;
   MutexLock lock(mutex_);
   job_ = std::move(job);
+  awake_ = awake;
+  posted_.store(true, std::memory_order_release);
   if (!thread_.joinable()) thread_ = std::thread([this] { Loop(); });
   wake_.NotifyOne();
 }
@@ -33,14 +38,24 @@ bool Lane::TakeResult(Status& status) {
   return true;
 }
 
+void Lane::LookForJob(Duration awake) const {
+  if (awake == Duration::zero()) return;
+  const Deadline until = Deadline::After(awake);
+  while (!posted_.load(std::memory_order_acquire) && !until.Passed()) ::sched_yield();
+}
+
 void Lane::Loop() {
+  Duration awake = Duration::zero();
   while (true) {
+    LookForJob(awake);
     std::function<Status()> job;
     {
       MutexLock lock(mutex_);
       while (job_ == nullptr && !stop_) wake_.Wait(mutex_);
       if (job_ == nullptr) return;
       job = std::exchange(job_, nullptr);
+      awake = awake_;
+      posted_.store(stop_, std::memory_order_relaxed);
     }
     Status result = job();
     {

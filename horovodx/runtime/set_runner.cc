@@ -11,6 +11,11 @@ namespace {
 
 using collectives::StagedAllreduce;
 
+// A bucket of at most so many bytes that a caller blocks on is awaited awake for so long: between
+// hosts that is a few times what its bytes need, and waking a thread takes as long as they do.
+constexpr std::size_t kAwakeBytes = 64 << 10;
+constexpr Duration kAwake = std::chrono::microseconds(300);
+
 }  // namespace
 
 SetRunner::SetRunner(SetOptions options, transport::Fabric& fabric)
@@ -114,9 +119,16 @@ Status SetRunner::Start(const negotiation::Work& work, TimePoint now) {
   if (UsesStage(kind)) {
     StartOnStage();
   } else {
-    lane_.Post([this] { return Execute(*team_, job_, options_.execute); });
+    StartOnLane();
   }
   return Status::Ok();
+}
+
+void SetRunner::StartOnLane() {
+  const bool awake = job_.bytes() <= kAwakeBytes && job_.waited();
+  mesh_->StayAwake(awake ? kAwake : Duration::zero());
+  lane_.Post([this] { return Execute(*team_, job_, options_.execute); },
+             awake ? kAwake : Duration::zero());
 }
 
 void SetRunner::StartOnStage() {

@@ -60,7 +60,8 @@ class SetRunner {
   bool drained() const { return !running_ && member_.idle(); }
   bool has_tensors() const { return !tensors_.empty(); }
   // Whom the running bucket waited for has come.
-  bool Stirred() const { return staged_ && staged_->waiting_for() < 0; }
+  bool Stirred() const { return staged_ ? staged_->waiting_for() < 0 : lane_.ended(); }
+  bool on_lane() const { return lane_.busy(); }
   // Somebody must drive on.
   bool busy() const { return running_ || !tensors_.empty() || !team_; }
   // When a running bucket that makes no progress is an error; TimePoint::max() if nothing can be.
@@ -80,6 +81,7 @@ class SetRunner {
   Status Start(const negotiation::Work& work, TimePoint now);
   void EnterEpoch(std::uint32_t epoch);
   void StartOnStage();
+  void StartOnLane();
   Result<bool> Advance(TimePoint now, std::vector<Completion>& completions);
   Result<bool> AdvanceOnStage(TimePoint now, std::vector<Completion>& completions);
   Result<bool> AdvanceOnLane(TimePoint now, std::vector<Completion>& completions);

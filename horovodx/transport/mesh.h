@@ -47,15 +47,21 @@ class Mesh {
   // Sleeps until `in` is readable or `out` is writable (either may be null), or the interrupt is
   // raised (its Status is returned), or the deadline passes (kUnknown, naming whom it waited for).
   Status Await(InLink* in, OutLink* out, const Deadline& deadline);
+  // How long Await looks for itself, giving way to others, before it sleeps. For when somebody
+  // blocks on an answer that is less far away than waking up takes.
+  void StayAwake(Duration awake) { awake_ = awake; }
 
  protected:
   Bell bell_;
 
  private:
+  Result<bool> LookAwake(InLink* in, OutLink* out, const Deadline& deadline) const;
+
   int rank_;
   topology::HostMap hosts_;
   Watcher* watcher_;
   Interrupt interrupt_;
+  Duration awake_ = Duration::zero();
 };
 
 }  // namespace horovodx::transport

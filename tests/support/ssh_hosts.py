@@ -69,10 +69,11 @@ def _ip(*words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
 
 
 class SshHosts:
-    """`count` hosts, alive inside of a `with`."""
+    """`count` hosts, alive inside of a `with`; with `rate` ("1gbit") each link is that fast."""
 
-    def __init__(self, count: int) -> None:
+    def __init__(self, count: int, rate: str | None = None) -> None:
         self.count = count
+        self.rate = rate
         self._name = f"hvdx{os.getpid()}n"
         self._switch = self._name + "s"
         self._servers: list[subprocess.Popen[bytes]] = []
@@ -164,6 +165,12 @@ class SshHosts:
         """Plugs a host's cable in or out, at the switch."""
         _ip("-n", self._switch, "link", "set", f"port{host}", "up" if up else "down")
 
+    def set_rate(self, host: int, rate: str) -> None:
+        """The speed of a host's cable from now on, each way."""
+        for namespace, device in ((self.namespace(host), INTERFACE), (self._switch, f"port{host}")):
+            words = f"qdisc replace dev {device} root tbf rate {rate} burst 128kb latency 50ms"
+            subprocess.run(["tc", "-n", namespace, *words.split()], check=True, timeout=20)
+
     # --- building and tearing down ---
 
     def __enter__(self) -> SshHosts:
@@ -197,6 +204,8 @@ class SshHosts:
             _ip("-n", self._switch, "link", "set", f"port{host}", "master", "bridge0", "up")
             _ip("-n", name, "addr", "add", f"{self.address(host)}/24", "dev", INTERFACE)
             _ip("-n", name, "link", "set", INTERFACE, "up")
+            if self.rate:
+                self.set_rate(host, self.rate)
 
     def _make_files(self) -> None:
         for name in ("key", "wrong_key", "host_key"):

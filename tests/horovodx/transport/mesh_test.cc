@@ -136,6 +136,25 @@ TEST_F(MeshTest, MixedWaitEndsWhenTheRingIsReady) {
   WriteToSocket();  // lets the watcher's thread end
 }
 
+// Awake for good, it sees the same; awake for a moment, it falls asleep and is woken.
+TEST_F(MeshTest, WaitAwakeEndsForTheSameReasons) {
+  for (const Duration awake : {Duration(Seconds(60)), Duration(std::chrono::microseconds(1))}) {
+    SocketPair pair;
+    PairInLink socket(pair.ends[0]);
+    OneMesh mesh(bell_, nullptr);
+    mesh.StayAwake(awake);
+    EXPECT_THAT(mesh.Await(&silent_, nullptr, Deadline::After(Seconds(0.01))).message(),
+                HasSubstr("for data from rank 1 (ring)"));
+    std::thread peer([&] { EXPECT_EQ(::send(pair.ends[1], "x", 1, 0), 1); });
+    EXPECT_TRUE(mesh.Await(&socket, nullptr, Deadline::After(Seconds(30))).ok());
+    EXPECT_TRUE(socket.Readable());
+    peer.join();
+    std::thread engine([&] { mesh.interrupt().Raise(Status::Unknown("rank 1 died")); });
+    EXPECT_EQ(mesh.Await(&silent_, &clogged_, Deadline::Never()).message(), "rank 1 died");
+    engine.join();
+  }
+}
+
 TEST_F(MeshTest, DeadlineNamesEveryoneWaitedFor) {
   OneMesh mesh(bell_, nullptr);
   const Status both = mesh.Await(&silent_, &clogged_, Deadline::After(Seconds(0.01)));

@@ -13,7 +13,10 @@ JOBS = {
     "errors": ["handles.py", "mistakes.py", "mismatches.py"],
     "sets": ["process_sets.py", "joining.py", "life.py"],
     "objects": ["objects.py", "sync_batch_norm.py", "interrupts.py"],
-    "optimizers": ["optimizer.py", "optimizer_use.py", "adasum.py"],
+    "optimizers": [
+        *("optimizer.py", "optimizer_travel.py", "optimizer_parameters.py"),
+        *("optimizer_sparse.py", "optimizer_use.py", "adasum.py"),
+    ],
 }
 
 

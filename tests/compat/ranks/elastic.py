@@ -1,6 +1,5 @@
 """Elastic training in a job whose ranks stay: what was interrupted ends as if it had not been."""
 
-import os
 import threading
 from typing import Any, Callable
 
@@ -302,7 +301,9 @@ def test_an_error_that_stays_is_final(
     assert isinstance(error.value.__cause__, hvd.HorovodInternalError)
     assert ("Mismatched" in str(error.value)) == (size > 1)
     assert state.events.count("restore") == 3 and state.batch == 2
-    assert os.environ["HOROVODX_ELASTIC_RESET_LIMIT"] == "2"
+    monkeypatch.setenv("HOROVODX_ELASTIC_RESET_LIMIT", "some")
+    with pytest.raises(ValueError, match="HOROVODX_ELASTIC_RESET_LIMIT is 'some'"):
+        train(state)
 
 
 def test_errors_in_sync_and_callbacks(rank: int, size: int) -> None:

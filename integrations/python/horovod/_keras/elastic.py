@@ -65,8 +65,10 @@ class ModelState(ObjectState):
         return [] if self.optimizer is None else variables_of(self.optimizer)
 
     def _read(self, variables: List[Any]) -> List[Any]:
-        ops = getattr(keras_of(self.model), "ops", None)  # of Keras 3
-        return [np.array(v if ops is None else ops.convert_to_numpy(v)) for v in variables]
+        ops = getattr(keras_of(self.model), "ops", None)
+        if ops is None:  # Keras 2
+            return [v.numpy() for v in variables]
+        return [np.array(ops.convert_to_numpy(v)) for v in variables]
 
     def _write(self, variables: List[Any], values: List[Any]) -> None:
         for variable, value in zip(variables, values):

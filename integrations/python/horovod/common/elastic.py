@@ -135,8 +135,10 @@ class _Patience:
     """How often training may fail at one point, where no elastic driver counts."""
 
     def __init__(self) -> None:
-        text = os.environ.get(RESET_LIMIT, "")
-        self._limit = int(text) if text.strip().isdigit() else _DEFAULT_RESET_LIMIT
+        text = os.environ.get(RESET_LIMIT, "").strip() or str(_DEFAULT_RESET_LIMIT)
+        if not text.isdigit():
+            raise ValueError(f"{RESET_LIMIT} is {text!r}; expected a number from 0 on")
+        self._limit = int(text)
         self._failures = 0
         self._commits: Optional[int] = None
 

@@ -18,8 +18,6 @@ from horovod.tensorflow.util import _executing_eagerly
 
 __all__ = ["TensorFlowKerasState", "TensorFlowState", "run"]
 
-_OPERATIONS = ("Allreduce", "Allgather", "Broadcast", "Alltoall", "Reducescatter")
-
 
 def run(func: Callable[..., Any]) -> Callable[..., Any]:
     """Decorates a function that trains, whose first argument is a state.
@@ -46,11 +44,12 @@ def _with_our_errors(func: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _is_ours(error: tf.errors.OpError) -> bool:
-    kinds = (tf.errors.UnknownError, tf.errors.AbortedError, tf.errors.FailedPreconditionError)
-    text = str(error)
-    return isinstance(error, kinds) and any(
-        f"Horovod{group}{name}" in text for name in _OPERATIONS for group in ("", "Grouped")
-    )
+    """By the text, mostly: in a function the operation is not known, and may have any name."""
+    text = f"{error.message} {getattr(error.op, 'type', '')}"
+    if isinstance(error, tf.errors.FailedPreconditionError):
+        return "Mismatched " in text or "Horovod has " in text
+    kinds = (tf.errors.UnknownError, tf.errors.AbortedError)
+    return isinstance(error, kinds) and "Horovod" in text
 
 
 def _reset() -> None:
@@ -84,7 +83,8 @@ class TensorFlowKerasState(ModelState):
         self.backend = backend
         self._graph_keras: Any = None
         if not _executing_eagerly():
-            self._graph_keras = backend or tf.compat.v1.keras.backend
+            v1 = tf.compat.v1.keras.backend  # that of version 2 has no sessions
+            self._graph_keras = backend if hasattr(backend, "get_session") else v1
         super().__init__(model, optimizer, _Broadcast(self._session()), **kwargs)
         self._broadcast_op: Any = None
         if self._graph_keras is not None:

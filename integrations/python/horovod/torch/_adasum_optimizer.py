@@ -122,7 +122,7 @@ class DeltaReducer:
 
     step.hooked = True  # type: ignore[attr-defined]  # torch's step hooks run inside
 
-    def abandon_pending(self) -> None:
+    def _abandon_pending(self) -> None:
         """Forgets what is on its way without waiting; weights are what they were before it."""
         for p, start in self._starting_models.items():
             handles.abandoned.append(p.data)  # the engine may write to it until its end

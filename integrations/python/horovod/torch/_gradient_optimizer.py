@@ -259,7 +259,7 @@ class GradientReducer:
                     self._send(p)
         except BaseException:
             # Others may never send what is on its way: nobody waits, and its memory is kept.
-            self.abandon_pending()
+            self._abandon_pending()
             raise
 
     def _waits_in_group(self, p: torch.Tensor) -> bool:
@@ -279,7 +279,7 @@ class GradientReducer:
         elif p.grad is not None and result is not p.grad:
             p.grad.copy_(result)
 
-    def abandon_pending(self) -> None:
+    def _abandon_pending(self) -> None:
         """Forgets what is on its way without waiting; the engine may write to it until its end."""
         for p, (handle, _) in self._handles.items():
             if handle is not None:

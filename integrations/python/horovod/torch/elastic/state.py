@@ -33,10 +33,10 @@ class StateHandler:
         """Gives rank 0's to all ranks."""
         raise NotImplementedError
 
-    def abandon(self) -> None:
+    def _abandon(self) -> None:
         """Nobody waits any longer for what is on its way; called before anything is restored."""
 
-    def reset(self) -> None:
+    def _reset(self) -> None:
         """The number of ranks may have changed."""
 
     def set_value(self, value: Any) -> None:
@@ -77,10 +77,10 @@ class OptimizerStateHandler(_DictHandler):
     def __init__(self, optimizer: torch.optim.Optimizer) -> None:
         super().__init__(optimizer)
 
-    def abandon(self) -> None:
+    def _abandon(self) -> None:
         # Gradients belong to the step that failed, and others may never send theirs.
-        if hasattr(self.value, "abandon_pending"):
-            self.value.abandon_pending()
+        if hasattr(self.value, "_abandon_pending"):
+            self.value._abandon_pending()
         self.value.zero_grad()
 
     def sync(self) -> None:
@@ -97,7 +97,7 @@ class SamplerStateHandler(_DictHandler):
         state = broadcast_object(self.value.state_dict(), 0, name="elastic.sampler")
         self.value.load_state_dict(state)
 
-    def reset(self) -> None:
+    def _reset(self) -> None:
         self.value.reset()
 
 
@@ -160,7 +160,7 @@ class TorchState(ObjectState):
     def restore(self) -> None:
         """Goes back to what was kept last."""
         for handler in self._handlers.values():
-            handler.abandon()
+            handler._abandon()
         for handler in self._handlers.values():
             handler.restore()
         super().restore()
@@ -174,7 +174,7 @@ class TorchState(ObjectState):
     def reset(self) -> None:
         """Samplers divide what is left among the ranks there are now."""
         for handler in self._handlers.values():
-            handler.reset()
+            handler._reset()
 
     def __setattr__(self, name: str, value: Any) -> None:
         handler = self.__dict__.get("_handlers", {}).get(name)

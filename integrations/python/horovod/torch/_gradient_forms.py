@@ -5,7 +5,7 @@ bring dense zeros to an allreduce to which nobody comes. So before gradients of 
 for the first time, one small allreduce tells all ranks in which forms they have it.
 """
 
-from typing import Dict, List, Sequence, Tuple
+from typing import Dict, List, Mapping, Sequence, Tuple
 
 import torch
 
@@ -64,7 +64,12 @@ class GradientForms:
         """The form of p's gradient on all ranks."""
         return self._agreed.get(p, self._before)
 
-    def agree(self, parameters: Sequence[torch.Tensor], name: str, process_set: ProcessSet) -> None:
+    def agree(
+        self,
+        parameters: Sequence[torch.Tensor],
+        names: Mapping[torch.Tensor, str],
+        process_set: ProcessSet,
+    ) -> None:
         """Asks the others for those that are not known yet; a collective, if there are any.
 
         Where forms differ it is dense. What no rank has a gradient of stays open.
@@ -79,7 +84,7 @@ class GradientForms:
         try:
             native.run(
                 _ALLREDUCE,
-                "DistributedOptimizer.forms." + name,
+                "DistributedOptimizer.forms." + names[asked[0]],
                 TYPE_NUMBERS[counts.dtype],
                 counts.shape,
                 counts.data_ptr(),

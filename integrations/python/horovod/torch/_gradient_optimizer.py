@@ -249,12 +249,15 @@ class GradientReducer:
         self._synchronized = True
 
     def _send_the_rest(self) -> None:
-        parameters = [p for p in self._parameters() if p in self._requires_update]
+        rest = [
+            p
+            for p in self._parameters()
+            if p in self._requires_update and self._handles.get(p, (None,))[0] is None
+        ]
         try:
-            if parameters:
-                first = self._parameter_names[parameters[0]]
-                self._forms.agree(parameters, first, self.process_set)
-            for p in parameters:
+            # What has been sent is agreed on: the open ones are among the rest, on every rank.
+            self._forms.agree(rest, self._parameter_names, self.process_set)
+            for p in rest:
                 if self._handles.get(p, (None,))[0] is None and not self._waits_in_group(p):
                     self._send(p)
         except BaseException:

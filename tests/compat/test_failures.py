@@ -40,9 +40,9 @@ hvd.barrier()
 """
 
 
-def script(ranks: int, body: str) -> horovodrun.Outcome:
+def script(ranks: int, body: str, **variables: str) -> horovodrun.Outcome:
     command = [sys.executable, "-c", SCRIPT.format(body)]
-    code, output = horovodrun.run(ranks, command, SECONDS)
+    code, output = horovodrun.run(ranks, command, SECONDS, **variables)
     print(output)
     return horovodrun.Outcome(code, output)
 
@@ -78,3 +78,19 @@ def test_ctrl_c_ends_all_ranks() -> None:
     )
     assert code not in (0, None) and "KeyboardInterrupt" in output
     assert "Segmentation" not in output and "Abort" not in output
+
+
+def test_elastic_training_without_a_rank_ends() -> None:
+    """It cannot start again without one that has returned; the error says which."""
+    code, output = script(
+        3,
+        "@hvd.elastic.run\n"
+        "def train(state):\n"
+        "    if hvd.rank() != 1:\n"
+        "        raise hvd.HorovodInternalError('a failure')\n"
+        "train(hvd.elastic.TorchState())",
+        HOROVOD_GLOO_TIMEOUT_SECONDS="5",
+    )
+    assert code not in (0, None)
+    assert "RuntimeError: Horovod could not start again" in output
+    assert "rank 1 is missing" in output and "It had to because: a failure" in output

@@ -8,8 +8,6 @@ from typing import Any
 
 import pytest
 
-LATER = {"elastic"}
-
 PS = "global_process_set"
 C0 = "Compression.none"
 REDUCE = f"op=None, prescale_factor=1.0, postscale_factor=1.0, process_set={PS}"
@@ -75,6 +73,11 @@ OPTIMIZER = {
 BATCH_NORM = {
     "SyncBatchNorm": "num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True"
 }
+STATE = ["on_reset", "commit", "check_host_updates", "save", "restore", "sync", "reset"]
+ELASTIC = {
+    "TorchState": "model=None, optimizer=None, **kwargs",
+    "ElasticSampler": "dataset, shuffle=True, seed=0",
+}
 SIGNATURES = {
     "horovod.torch": {
         **COLLECTIVES,
@@ -122,6 +125,37 @@ SIGNATURES = {
         "is_iterable": "x",
         "is_version_greater_equal_than": "ver, target",
     },
+    "horovod.common.elastic": {
+        "State": "bcast_object, get_rank",
+        "State.register_reset_callbacks": "self, callbacks",
+        "State.on_hosts_updated": "self, timestamp, update_res",
+        **{f"State.{name}": "self" for name in STATE},
+        "ObjectState": "bcast_object, get_rank, **kwargs",
+        "run_fn": "func, reset",
+    },
+    "horovod.runner.elastic.worker": {
+        "WorkerNotificationManager": "",
+        "WorkerNotificationManager.init": "self, rendezvous_addr=None, rendezvous_port=None, "
+        "nic=None, hostname=None, local_rank=None",
+        "WorkerNotificationManager.register_listener": "self, listener",
+        "WorkerNotificationManager.remove_listener": "self, listener",
+        "WorkerNotificationManager.handle_hosts_updated": "self, timestamp, update_res",
+    },
+    "horovod.torch.elastic": {**ELASTIC, "run": "func"},
+    "horovod.torch.elastic.sampler": {
+        "ElasticSampler": ELASTIC["ElasticSampler"],
+        **{f"ElasticSampler.{name}": "self" for name in ("reset", "state_dict")},
+        "ElasticSampler.record_batch": "self, batch_idx, batch_size",
+        "ElasticSampler.set_epoch": "self, epoch",
+    },
+    "horovod.torch.elastic.state": {
+        "TorchState": ELASTIC["TorchState"],
+        "StateHandler": "value",
+        "StateHandler.set_value": "self, value",
+        **{f"StateHandler.{name}": "self" for name in ("save", "restore", "sync")},
+        "get_handler_registry": "",
+        "set_handler_registry": "registry",
+    },
     "horovod.common.basics": {
         "HorovodBasics": "pkg_path, *args",
         "HorovodBasics.init": "self, comm=None, process_sets=None",
@@ -150,6 +184,10 @@ ATTRIBUTES = {
     "horovod.common.process_sets": ["global_process_set"],
     "horovod.common.util": ["EXTENSIONS", "_cache"],
     "horovod.common.exceptions": ["HorovodInternalError"],
+    "horovod.common.elastic": ["notification_manager"],
+    "horovod.runner.elastic.worker": [
+        *("WorkerNotificationService", "WorkerNotificationClient", "HostsUpdatedRequest"),
+    ],
 }
 # One parameter (after self), whose name the specification leaves open.
 TAKES_ONE = {
@@ -165,8 +203,13 @@ TAKES_ONE = {
         "HorovodBasics._process_set_size",
     ],
     "horovod.common.util": ["num_rank_is_power_2"],
+    "horovod.torch.elastic.sampler": ["ElasticSampler.load_state_dict"],
+    "horovod.torch.elastic.state": [
+        *("ModelStateHandler", "OptimizerStateHandler", "SamplerStateHandler"),
+    ],
 }
 SUBMODULES = {"mpi_ops", "compression", "functions", "optimizer", "sync_batch_norm", "elastic"}
+SUBMODULES |= {"elastic.state", "elastic.sampler"}
 
 
 def find(module: str, path: str) -> Any:
@@ -236,7 +279,7 @@ def test_modules_hold_the_same_things() -> None:
         if module.startswith("horovod.torch.") or module == "horovod.common.process_sets":
             for name in set(names) & {*SIGNATURES["horovod.torch"], *TAKES_ONE["horovod.torch"]}:
                 assert find(module, name) is getattr(hvd, name), f"{module}.{name}"
-    for submodule in SUBMODULES - LATER:
+    for submodule in SUBMODULES:
         assert importlib.import_module(f"horovod.torch.{submodule}")
 
 
@@ -253,6 +296,13 @@ def test_errors_are_what_scripts_catch() -> None:
     text = exceptions.get_version_mismatch_message("torch", "2.0", "1.0")
     assert all(part in text for part in ("torch", "2.0", "1.0"))
     assert str(mismatch) == text
+
+
+def test_kinds_of_host_updates() -> None:
+    kinds = find("horovod.runner.elastic.worker", "HostUpdateResult")
+    values = [kinds.no_update, kinds.removed, kinds.added, kinds.mixed]
+    assert values == [0, 1, 2, 3] and kinds.removed | kinds.added == kinds.mixed
+    assert find("horovod.torch", "elastic") is importlib.import_module("horovod.torch.elastic")
 
 
 def test_numbers_of_process_set_errors() -> None:

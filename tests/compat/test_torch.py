@@ -13,10 +13,14 @@ JOBS = {
     "errors": ["handles.py", "mistakes.py", "mismatches.py"],
     "sets": ["process_sets.py", "joining.py", "life.py"],
     "objects": ["objects.py", "sync_batch_norm.py", "interrupts.py"],
-    "optimizers": ["optimizer.py", "optimizer_use.py", "adasum.py"],
+    "optimizers": [
+        *("optimizer.py", "optimizer_travel.py", "optimizer_parameters.py"),
+        *("optimizer_sparse.py", "optimizer_use.py", "adasum.py"),
+    ],
 }
 
 
+ELASTIC = ["elastic.py", "elastic_state.py"]
 COMPILED = ["compiled.py"]
 
 
@@ -27,6 +31,13 @@ def test_ranks(job: str, ranks: int) -> None:
     code, output = horovodrun.run_checks(ranks, JOBS[job], SECONDS, HVDX_SEED=seed)
     print(output)
     print(f"HVDX_SEED={seed}")
+    assert code == 0
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_elastic(ranks: int) -> None:
+    code, output = horovodrun.run_checks(ranks, ELASTIC, SECONDS)
+    print(output)
     assert code == 0
 
 
@@ -43,4 +54,4 @@ def test_compiled(ranks: int, tmp_path: pathlib.Path) -> None:
 def test_every_file_is_in_a_job() -> None:
     support = {"conftest.py", "expected.py", "training.py"}
     files = {path.name for path in horovodrun.RANKS.glob("*.py")} - support
-    assert files == {file for job in JOBS.values() for file in job} | {*COMPILED}
+    assert files == {file for job in JOBS.values() for file in job} | {*ELASTIC, *COMPILED}

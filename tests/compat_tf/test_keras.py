@@ -4,7 +4,7 @@ import pytest
 import rank_jobs
 
 SECONDS = 300.0
-FILES = ["optimizer.py", "callbacks.py", "saving.py"]
+FILES = ["optimizer.py", "callbacks.py", "saving.py", "elastic.py"]
 
 
 @pytest.mark.parametrize(

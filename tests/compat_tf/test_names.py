@@ -21,11 +21,11 @@ TENSORFLOW = (
     "broadcast_global_variables BroadcastGlobalVariablesHook DistributedOptimizer "
     "DistributedGradientTape PartialDistributedGradientTape _allreduce _grouped_allreduce "
     "_reducescatter _grouped_reducescatter _executing_eagerly _make_subgraph _cache vars_to_refs "
-    "refs_to_vars _make_allreduce_grads_fn mpi_ops util"
+    "refs_to_vars _make_allreduce_grads_fn mpi_ops util elastic"
 ).split()
 KERAS = (
-    "Compression callbacks DistributedOptimizer broadcast_global_variables allreduce allgather "
-    "broadcast reducescatter load_model Average Sum global_process_set"
+    "Compression callbacks elastic DistributedOptimizer broadcast_global_variables allreduce "
+    "allgather broadcast reducescatter load_model Average Sum global_process_set"
 ).split()
 CALLBACKS = (
     "BroadcastGlobalVariablesCallback MetricAverageCallback LearningRateScheduleCallback "
@@ -70,10 +70,29 @@ KERAS_PARAMETERS = {
     "horovod.keras": "optimizer name device_dense device_sparse compression sparse_as_dense "
     "gradient_predivide_factor op num_groups groups",
 }
+KERAS_ELASTIC = {
+    "KerasState": "(model, optimizer=None, **kwargs)",
+    "CommitStateCallback": "(state, batches_per_commit=1)",
+    "UpdateBatchStateCallback": "(state)",
+    "UpdateEpochStateCallback": "(state)",
+    "run": "(func)",
+}
+TENSORFLOW_ELASTIC = {
+    "TensorFlowKerasState": "(model, optimizer=None, backend=None, **kwargs)",
+    "TensorFlowState": "(variables=None, session=None, **kwargs)",
+    "run": "(func)",
+}
 
 
 def _parameters(function: Any) -> "list[str]":
     return list(inspect.signature(function).parameters)
+
+
+def _plain(function: Any) -> str:
+    """Its parameters with their defaults, without types."""
+    signature = inspect.signature(function)
+    bare = [p.replace(annotation=p.empty) for p in signature.parameters.values()]
+    return str(signature.replace(parameters=bare, return_annotation=signature.empty))
 
 
 def test_tensorflow() -> None:
@@ -87,6 +106,8 @@ def test_tensorflow() -> None:
         assert _parameters(getattr(hvd, name)) == parameters.split(), name
     for name in ("_allreduce", "allgather", "broadcast", "rank", "size", "_alltoall_grad"):
         assert hasattr(hvd.mpi_ops, name), name
+    for name, signature in TENSORFLOW_ELASTIC.items():
+        assert _plain(getattr(hvd.elastic, name)) == signature, name
     assert (hvd.Average, hvd.Sum, hvd.Adasum, hvd.Min, hvd.Max, hvd.Product) == (0, 1, 2, 3, 4, 5)
 
 
@@ -99,6 +120,8 @@ def test_keras() -> None:
             assert hasattr(package, name), name
         for name in CALLBACKS:
             assert hasattr(package.callbacks, name), name
+        for name, signature in KERAS_ELASTIC.items():
+            assert _plain(getattr(package.elastic, name)) == signature, name
         parameters = KERAS_PARAMETERS[package.__name__].split()
         assert _parameters(package.DistributedOptimizer) == parameters
     assert hasattr(horovod.keras, "Adasum")

@@ -21,6 +21,7 @@ FILES = [
     "optimizer_v1.py",
     "batch_norm.py",
     "library.py",
+    "elastic.py",
     "xla.py",
 ]
 

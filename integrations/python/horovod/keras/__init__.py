@@ -11,7 +11,7 @@ from horovod._keras.optimizer import create_distributed_optimizer as _create
 from horovod._keras.values import value_functions as _value_functions
 from horovod.common.process_sets import ProcessSet, global_process_set
 from horovod.common.util import get_average_backwards_compatibility_fun as _average_fun
-from horovod.keras import callbacks
+from horovod.keras import callbacks, elastic
 
 _below = _framework_below(_keras)
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import tensorflow as _tf
 
-from horovod.tensorflow import mpi_ops, util
+from horovod.tensorflow import elastic, mpi_ops, util
 from horovod.tensorflow._gradient_tape import (
     DistributedGradientTape,
     PartialDistributedGradientTape,

@@ -1,6 +1,7 @@
 """Horovod for PyTorch: `import horovod.torch as hvd`."""
 # ruff: noqa: F401  (names to be imported from here)
 
+from horovod.torch import elastic
 from horovod.torch._compiled import watch_for_compiler as _watch_for_compiler
 from horovod.torch.compression import Compression
 from horovod.torch.functions import (

@@ -122,6 +122,15 @@ class DeltaReducer:
 
     step.hooked = True  # type: ignore[attr-defined]  # torch's step hooks run inside
 
+    def _abandon_pending(self) -> None:
+        """Forgets what is on its way without waiting; weights are what they were before it."""
+        for p, start in self._starting_models.items():
+            handles.abandoned.append(p.data)  # the engine may write to it until its end
+            p.data = start
+        self._starting_models.clear()
+        self._handles.clear()
+        self.set_backward_passes_per_step(self.backward_passes_per_step)
+
     def zero_grad(self, *args: Any, **kwargs: Any) -> None:
         """As in torch; an error while changes are on their way."""
         if self._handles:

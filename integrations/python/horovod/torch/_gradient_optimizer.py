@@ -16,6 +16,7 @@ from horovod.common.util import split_list
 from horovod.torch import _handles as handles
 from horovod.torch._allreduce import sparse_allreduce_async
 from horovod.torch._basics import Average, Sum, set_id, size
+from horovod.torch._gradient_forms import DENSE, GradientForms, in_form, zeros_in_form
 from horovod.torch._parameter_names import Named, find_duplicates, names_for
 from horovod.torch._tensor import REDUCED, TYPE_NUMBERS, check, on_host
 from horovod.torch.compression import NoneCompressor
@@ -36,16 +37,6 @@ class _Sent:
         self.gradient = gradient  # p.grad, or its dense form
         self.sent = sent  # contiguous, on the CPU; often the gradient itself
         self.ctx = ctx
-
-
-def _no_entries(p: torch.Tensor, sparse_dims: int) -> torch.Tensor:
-    """A sparse gradient of p that is zero everywhere."""
-    return torch.sparse_coo_tensor(
-        torch.empty((sparse_dims, 0), dtype=torch.int64, device=p.device),
-        torch.empty((0, *p.shape[sparse_dims:]), dtype=p.dtype, device=p.device),
-        p.shape,
-        check_invariants=False,
-    )
 
 
 class GradientReducer:
@@ -80,7 +71,7 @@ class GradientReducer:
         self._synchronized = False
         self._should_synchronize = True
         self._slots: Dict[torch.Tensor, Tuple[Any, ...]] = {}
-        self._was_sparse: Dict[torch.Tensor, int] = {}  # and in how many dimensions
+        self._forms = GradientForms(1 if isinstance(self, torch.optim.SparseAdam) else DENSE)
         self._group_of: Dict[torch.Tensor, List[torch.Tensor]] = {}
         self._waiting_in_group: Dict[int, Set[torch.Tensor]] = {}
         self._hooks: List[Any] = []
@@ -142,15 +133,15 @@ class GradientReducer:
                 "step(). Increase backward_passes_per_step to accumulate gradients locally."
             )
         self._allreduce_delay[p] = delay - 1
-        if delay == 1:
+        if delay == 1 and self._forms.knows(p):
             self._send(p)
         else:
-            self._handles[p] = (None, None)
+            self._handles[p] = (None, None)  # synchronize() sends it
 
     def _send(self, p: torch.Tensor) -> None:
         """Submits the gradient of p, or notes that its group has one member more."""
         self._handles[p] = (None, None)
-        sparse = self._travels_sparse(p)
+        sparse = self._goes_alone(p)
         group = self._group_of.get(p)
         if sparse or group is None:
             self._handles[p] = self._send_one(p)
@@ -164,16 +155,9 @@ class GradientReducer:
             del self._waiting_in_group[id(group)]
             self._send_group([q for q in group if q in ready])
 
-    def _travels_sparse(self, p: torch.Tensor) -> bool:
-        """As its gradient is; without one, as it was the last time."""
-        if p.grad is not None and p.grad.is_sparse:
-            self._was_sparse[p] = p.grad.sparse_dim()
-        elif p.grad is not None:
-            self._was_sparse.pop(p, None)
-        return self._goes_alone(p)
-
     def _goes_alone(self, p: torch.Tensor) -> bool:
-        return p in self._was_sparse and not self.sparse_as_dense
+        """As a sparse gradient, by allgather."""
+        return self._forms.of(p) != DENSE and not self.sparse_as_dense
 
     def _send_one(self, p: torch.Tensor) -> Tuple[Any, Any]:
         gradient = self._gradient_of(p)
@@ -205,13 +189,10 @@ class GradientReducer:
             self._handles[p] = (_Sent(handle, gradient, sent, ctx), ctx)
 
     def _gradient_of(self, p: torch.Tensor) -> torch.Tensor:
-        """p.grad; zeros if there is none, since other ranks may have one."""
+        """p.grad as it travels; zeros if there is none, since other ranks may have one."""
         if p.grad is None:
-            dims = self._was_sparse.get(p)
-            p.grad = torch.zeros_like(p) if dims is None else _no_entries(p, dims)
-        if p.grad.is_sparse and self.sparse_as_dense:
-            return p.grad.to_dense()
-        return p.grad
+            p.grad = zeros_in_form(p, self._forms.of(p))
+        return in_form(p.grad, DENSE if self.sparse_as_dense else self._forms.of(p))
 
     def _made_ready(self, gradient: torch.Tensor) -> Tuple[torch.Tensor, Any]:
         """What travels: compressed, contiguous and on the CPU."""
@@ -251,10 +232,8 @@ class GradientReducer:
 
     def synchronize(self) -> None:
         """Waits until all gradients are reduced; those not sent yet are sent now."""
-        for p in self._parameters() if self._requires_update else ():
-            if p in self._requires_update and self._handles.get(p, (None,))[0] is None:
-                if not self._waits_in_group(p):
-                    self._send(p)
+        if self._requires_update:
+            self._send_the_rest()
         pending = dict(self._handles)
         native_handles = [h.handle for h, _ in pending.values() if isinstance(h, _Sent)]
         try:
@@ -269,6 +248,23 @@ class GradientReducer:
             self._forget_pending()
         self._synchronized = True
 
+    def _send_the_rest(self) -> None:
+        rest = [
+            p
+            for p in self._parameters()
+            if p in self._requires_update and self._handles.get(p, (None,))[0] is None
+        ]
+        try:
+            # What has been sent is agreed on: the open ones are among the rest, on every rank.
+            self._forms.agree(rest, self._parameter_names, self.process_set)
+            for p in rest:
+                if self._handles.get(p, (None,))[0] is None and not self._waits_in_group(p):
+                    self._send(p)
+        except BaseException:
+            # Others may never send what is on its way: nobody waits, and its memory is kept.
+            self._abandon_pending()
+            raise
+
     def _waits_in_group(self, p: torch.Tensor) -> bool:
         group = self._group_of.get(p)
         return group is not None and p in self._waiting_in_group.get(id(group), ())
@@ -277,13 +273,23 @@ class GradientReducer:
         if not isinstance(handle, _Sent):
             p.grad = handle()  # sparse
             return
-        if handle.sent is handle.gradient is p.grad:
+        form = self._forms.of(p)
+        if handle.sent is handle.gradient is p.grad and form == DENSE:
             return
         result = self._compression.decompress(handle.sent.to(handle.gradient.device), handle.ctx)
-        if p.grad is not None and p.grad.is_sparse:
-            p.grad = result.to_sparse(p.grad.sparse_dim())
+        if form != DENSE or (p.grad is not None and p.grad.is_sparse):
+            p.grad = in_form(result, form)
         elif p.grad is not None and result is not p.grad:
             p.grad.copy_(result)
+
+    def _abandon_pending(self) -> None:
+        """Forgets what is on its way without waiting; the engine may write to it until its end."""
+        for p, (handle, _) in self._handles.items():
+            if handle is not None:
+                handles.abandoned.append((handle, p.grad))
+                p.grad = None
+        self._forget_pending()
+        self._synchronized = False
 
     def _forget_pending(self) -> None:
         self._handles.clear()

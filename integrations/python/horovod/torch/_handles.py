@@ -14,6 +14,8 @@ _numbers: Iterator[int] = itertools.count(1)
 _handle_map: Dict[int, "Pending"] = {}
 # Grows with every init and shutdown: what was registered with an engine before is gone.
 generation = 0
+# Grows with every join, in which ranks may have missed what the others agreed on.
+joins = 0
 # What a caller who was interrupted let go of while the engine may still write to it.
 abandoned: List[Any] = []
 

@@ -23,6 +23,7 @@ def join(device: int = -1) -> int:
 def join_async() -> int:
     """The same without waiting: synchronize(handle) returns the rank that joined last."""
     number = _handles.next_number()
+    _handles.joins += 1
     handle = native.submit(_JOIN, "join.noname", _FLOAT32, [], 0, 0)
     return _handles.remember(number, Pending([handle], (), lambda: native.last_joined(handle)))
 

@@ -16,7 +16,7 @@ from horovod.common.process_sets import (
 )
 from horovod.tensorflow._reduce_gradients import Groups, resolve_groups
 from horovod.tensorflow.compression import Compression, Compressor
-from horovod.tensorflow.keras import callbacks
+from horovod.tensorflow.keras import callbacks, elastic
 from horovod.tensorflow.mpi_ops import (
     Average,
     Sum,

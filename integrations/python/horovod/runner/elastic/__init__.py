@@ -1,0 +1,1 @@
+"""Elastic jobs: what a worker has of them. Their driver is not here yet."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Dict, List, NamedTuple, Optional
 
 RANKS = Path(__file__).parent / "ranks"
+KERAS_FILES = [f"../keras_ranks/{name}.py" for name in ("optimizer", "callbacks", "saving")]
 
 
 class Outcome(NamedTuple):

@@ -48,6 +48,10 @@ def test_fit(make: Any) -> None:
     made.compile(hvd.DistributedOptimizer(make()), "mse")
     fit(made, part(), BATCH)
     assert all_close(weights(made), _alone(make))
+    # Bit for bit the same on all ranks.
+    flat = np.concatenate([w.ravel() for w in weights(made)])
+    everybodys = np.array(hvd.allgather(flat[None]))
+    assert len(everybodys) == hvd.size() and (everybodys == everybodys[0]).all()
 
 
 def test_fit_eagerly() -> None:
@@ -59,11 +63,24 @@ def test_fit_eagerly() -> None:
 
 @pytest.mark.skipif(WHICH != "tensorflow", reason="Keras 3 on TensorFlow")
 def test_fit_compiled_by_xla() -> None:
-    made = model()
-    made.compile(hvd.DistributedOptimizer(optimizers.Adam(0.05)), "mse", jit_compile=True)
-    fit(made, part(), BATCH)
-    assert made.jit_compile
-    assert all_close(weights(made), _alone(lambda: optimizers.Adam(0.05)))
+    from horovod.tensorflow import _xla
+
+    def fitted(**how: Any) -> Any:
+        made = model()
+        made.compile(hvd.DistributedOptimizer(optimizers.Adam(0.05)), "mse", **how)
+        losses = fit(made, part(), BATCH).history["loss"]
+        return weights(made), losses, made.jit_compile
+
+    if not _xla.available():
+        with pytest.raises(NotImplementedError, match="jit_compile=False.* to model.compile()"):
+            fitted(jit_compile=True)
+        return
+    compiled, losses, jit = fitted(jit_compile=True)
+    plain, its_losses, its_jit = fitted(jit_compile=False)
+    assert jit and not its_jit
+    assert np.allclose(losses, its_losses, rtol=1e-4)
+    assert all_close(compiled, plain)
+    assert all_close(compiled, _alone(lambda: optimizers.Adam(0.05)))
 
 
 def test_train_on_batch() -> None:

@@ -5,13 +5,16 @@ step with and without communication, and the difference is what is left exposed 
 """
 
 import argparse
+import contextlib
 from typing import Any, Dict, List
 
 from horovodx.tensorflow_bench import processes
 from horovodx.torch_bench.measure import median, write_json
 
-_PRODUCTS = {"gradients at once": 0, "over a backward pass": 322}
 _WAYS = ("without", "with")
+_PEERS = {"HorovodX": processes.horovodx, "tf.distribute": processes.tf_distribute}
+
+Times = Dict[str, Dict[str, float]]  # by peer, then without, with, exposed
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -20,22 +23,31 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--blocks", type=int, default=15, help="each is timed so often (15)")
     parser.add_argument("--steps", type=int, default=5, help="steps in a block (5)")
     parser.add_argument("--warmup", type=int, default=3, help="blocks before that (3)")
+    parser.add_argument(
+        "--products", type=int, nargs="+", default=[0, 322], metavar="N",
+        help="matrix products of a backward pass, one table each (0 322)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--peers", nargs="+", choices=list(_PEERS), default=list(_PEERS), help="who takes part"
+    )
 
 
-def _measure(products: int, options: argparse.Namespace) -> Dict[str, Dict[str, float]]:
-    """Seconds a step takes: by peer, with and without."""
-    with processes.horovodx(options.np, products) as ours:
-        with processes.tf_distribute(options.np, products) as theirs:
-            groups = {"HorovodX": ours, "tf.distribute": theirs}
-            times: Dict[str, Dict[str, List[float]]] = {
-                name: {way: [] for way in _WAYS} for name in groups
-            }
-            for turn in range(options.warmup + options.blocks):
-                for name, group in groups.items():
-                    for way in _WAYS:
-                        seconds = group.block(way, options.steps)
-                        if turn >= options.warmup:
-                            times[name][way].append(seconds)
+def _measure(products: int, options: argparse.Namespace) -> Times:
+    """Seconds a step takes."""
+    times: Dict[str, Dict[str, List[float]]] = {
+        name: {way: [] for way in _WAYS} for name in options.peers
+    }
+    with contextlib.ExitStack() as stack:
+        groups = {
+            name: stack.enter_context(_PEERS[name](options.np, products))
+            for name in options.peers
+        }
+        for turn in range(options.warmup + options.blocks):
+            for name, group in groups.items():
+                for way in _WAYS:
+                    seconds = group.block(way, options.steps)
+                    if turn >= options.warmup:
+                        times[name][way].append(seconds)
     return {
         name: {
             "without": median(ways["without"]),
@@ -46,23 +58,30 @@ def _measure(products: int, options: argparse.Namespace) -> Dict[str, Dict[str, 
     }
 
 
+def _say(products: int, result: Times) -> None:
+    for i, (peer, t) in enumerate(result.items()):
+        print(
+            f"{products if i == 0 else '':>10}{peer:>16}{t['without'] * 1e3:>10.1f}"
+            f"{t['with'] * 1e3:>10.1f}{t['exposed'] * 1e3:>10.1f}",
+            flush=True,
+        )
+
+
 def run(options: argparse.Namespace) -> None:
     """In this process, which starts the others."""
     print(
         f"the gradients of ResNet-50 (161, 102 MB) in one tf.function, {options.np} ranks; "
         "ms a step, median"
     )
-    print(f"{'':>22}{'':>16}{'alone':>9}{'together':>10}{'exposed':>9}")
+    print(f"{'products':>10}{'':>16}{'without':>10}{'with':>10}{'exposed':>10}")
     rows: List[Dict[str, Any]] = []
-    for name, products in _PRODUCTS.items():
+    for products in options.products:
         result = _measure(products, options)
-        for peer, t in result.items():
-            print(
-                f"{name if peer == 'HorovodX' else '':>22}{peer:>16}{t['without'] * 1e3:>9.1f}"
-                f"{t['with'] * 1e3:>10.1f}{t['exposed'] * 1e3:>9.1f}"
-            )
-        ratio = result["tf.distribute"]["exposed"] / result["HorovodX"]["exposed"]
-        print(f"{'tf.distribute / HorovodX':>57}{ratio:>9.2f}", flush=True)
-        rows.append({"step": name, "seconds": result, "ratio": ratio})
+        _say(products, result)
+        row: Dict[str, Any] = {"products": products, "seconds": result}
+        if len(result) == len(_PEERS):
+            row["ratio"] = result["tf.distribute"]["exposed"] / result["HorovodX"]["exposed"]
+            print(f"exposed, tf.distribute / HorovodX: {row['ratio']:.2f}", flush=True)
+        rows.append(row)
     if options.json:
         write_json(options.json, {"ranks": options.np, "steps": rows})

@@ -160,6 +160,32 @@ def test_whatever_applies(way: str, eagerly: bool, rank: int, size: int) -> None
     assert np.allclose(sparse.numpy()[:, 0], [1 - change, 1 - change, 1, 1])
 
 
+@pytest.mark.skipif(WHICH == "legacy", reason="Keras 3")
+@pytest.mark.parametrize("way", ["apply_gradients", "apply", "apply to known", "stateless_apply"])
+def test_whatever_applies_to_keras_variables(way: str, rank: int, size: int) -> None:
+    if way == "stateless_apply" and WHICH == "tensorflow":
+        pytest.skip("Keras refuses it on TensorFlow")
+    weight, other = keras.Variable([1.0, 2.0]), keras.Variable([[1.0]])
+    gradients = [keras.ops.ones([2]) * (rank + 1), keras.ops.ones([1, 1]) * (rank + 1)]
+    optimizer = hvd.DistributedOptimizer(optimizers.SGD(0.1), op=hvd.Sum)
+    optimizer.build([weight, other])
+    if way == "apply_gradients":
+        optimizer.apply_gradients(zip(gradients, [weight, other]))
+    elif way == "apply":
+        optimizer.apply(gradients, [weight, other])
+    elif way == "apply to known":
+        optimizer.apply(gradients)
+    else:
+        values, _ = optimizer.stateless_apply(
+            [v.value for v in optimizer.variables], gradients, [weight.value, other.value]
+        )
+        weight.assign(values[0])
+        other.assign(values[1])
+    change = 0.1 * sum(range(1, size + 1))
+    assert np.allclose(np.array(weight), [1 - change, 2 - change])
+    assert np.allclose(np.array(other), [[1 - change]])
+
+
 @pytest.mark.skipif(WHICH != "tensorflow", reason="Keras 3 on TensorFlow")
 @pytest.mark.parametrize("distributed_first", [True, False])
 @pytest.mark.parametrize("eagerly", EAGER)

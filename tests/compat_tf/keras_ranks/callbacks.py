@@ -142,7 +142,9 @@ def test_momentum_is_corrected() -> None:
 @pytest.mark.parametrize(
     "optimizer, trained_before", [("SGD", False), ("SGD", True), ("RMSprop", False)]
 )
-def test_corrected_momentum_reaches_the_weights(optimizer: str, trained_before: bool) -> None:
+def test_corrected_momentum_reaches_the_weights(
+    optimizer: str, trained_before: bool, one_rank: None
+) -> None:
     def trained(eagerly: bool, correct: bool = True, **how: Any) -> Any:
         made = model()
         chosen = getattr(keras.optimizers, optimizer)(0.1, momentum=0.5)
@@ -173,7 +175,9 @@ def test_momentum_behind_a_loss_scale() -> None:
 
 
 @pytest.mark.skipif(WHICH != "tensorflow", reason="Keras 3 on TensorFlow")
-def test_momentum_that_is_a_constant_is_said_to_be(recwarn: pytest.WarningsRecorder) -> None:
+def test_momentum_that_is_a_constant_is_said_to_be(
+    one_rank: None, recwarn: pytest.WarningsRecorder
+) -> None:
     class Strange(keras.optimizers.SGD):  # type: ignore[misc]
         def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
             step = gradient * keras.ops.cast(learning_rate, variable.dtype)

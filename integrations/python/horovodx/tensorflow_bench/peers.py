@@ -33,11 +33,12 @@ def _horovodx(products: int) -> Any:
     return training, ways
 
 
-def _tf_distribute(products: int, rank: int, size: int) -> Any:
+def _tf_distribute(products: int, rank: int, size: int, pack_bytes: int) -> Any:
     import tensorflow as tf
 
     options = tf.distribute.experimental.CommunicationOptions(
-        implementation=tf.distribute.experimental.CommunicationImplementation.RING
+        bytes_per_pack=pack_bytes,  # 0, the default: all gradients in one
+        implementation=tf.distribute.experimental.CommunicationImplementation.RING,
     )
     strategy = tf.distribute.MultiWorkerMirroredStrategy(communication_options=options)
     training = TrainingStep(**_scales(rank, size), products=products)
@@ -78,6 +79,7 @@ def main() -> None:
     parser.add_argument("--rank", type=int, required=True)
     parser.add_argument("--size", type=int, required=True)
     parser.add_argument("--products", type=int, required=True)
+    parser.add_argument("--pack-bytes", type=int, default=0)
     options = parser.parse_args()
 
     import tensorflow as tf
@@ -89,7 +91,9 @@ def main() -> None:
     if options.peer == "horovodx":
         training, ways = _horovodx(options.products)
     else:
-        training, ways = _tf_distribute(options.products, options.rank, options.size)
+        training, ways = _tf_distribute(
+            options.products, options.rank, options.size, options.pack_bytes
+        )
     _serve(training, ways, answers)
 
 

@@ -60,8 +60,8 @@ def _quiet() -> Dict[str, str]:
     return dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="", OMP_NUM_THREADS="1")
 
 
-def _start(peer: str, rank: int, size: int, products: int, environment: Dict[str, str]) -> Any:
-    command = [sys.executable, "-m", "horovodx.tensorflow_bench.peers", peer]
+def _start(peer: List[str], rank: int, size: int, products: int, environment: Any) -> Any:
+    command = [sys.executable, "-m", "horovodx.tensorflow_bench.peers", *peer]
     errors = tempfile.TemporaryFile("w+")  # TensorFlow says a lot; shown if it fails
     process: Any = subprocess.Popen(
         [*command, f"--rank={rank}", f"--size={size}", f"--products={products}"],
@@ -91,7 +91,7 @@ def horovodx(size: int, products: int) -> Iterator[Group]:
         HOROVOD_SIZE=str(size),
     )
     ranks = [
-        _start("horovodx", rank, size, products, dict(common, HOROVOD_RANK=str(rank)))
+        _start(["horovodx"], rank, size, products, dict(common, HOROVOD_RANK=str(rank)))
         for rank in range(size)
     ]
     group = Group("HorovodX", ranks)
@@ -113,14 +113,15 @@ def _free_ports(count: int) -> List[int]:
 
 
 @contextlib.contextmanager
-def tf_distribute(size: int, products: int) -> Iterator[Group]:
+def tf_distribute(size: int, products: int, pack_bytes: int = 0) -> Iterator[Group]:
     """Workers of MultiWorkerMirroredStrategy on this machine."""
+    peer = ["tf.distribute", f"--pack-bytes={pack_bytes}"]
     cluster = {"worker": [f"127.0.0.1:{port}" for port in _free_ports(size)]}
     workers = []
     for rank in range(size):
         task = {"cluster": cluster, "task": {"type": "worker", "index": rank}}
         environment = dict(_quiet(), TF_CONFIG=json.dumps(task))
-        workers.append(_start("tf.distribute", rank, size, products, environment))
+        workers.append(_start(peer, rank, size, products, environment))
     group = Group("tf.distribute", workers)
     try:
         yield group

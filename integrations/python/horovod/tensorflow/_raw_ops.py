@@ -1,21 +1,13 @@
 """The operations of the library, one call each: names, process sets, and leave to overlap."""
 
 import re
-from typing import Any, Callable, List, Optional, Sequence, Tuple
+from typing import Any, List, Optional, Sequence, Tuple
 
 import tensorflow as tf
 from tensorflow.python.framework import ops as _tf_ops
 
 from horovod.common.process_sets import ProcessSet, global_process_set
-from horovod.tensorflow._basics import (
-    Sum,
-    _basics,
-    elastic,
-    local_rank,
-    local_size,
-    rank,
-    set_id,
-)
+from horovod.tensorflow._basics import Sum, set_id
 from horovod.tensorflow._library import blocking, operations
 from horovod.tensorflow._xla import available as _xla_available
 from horovod.tensorflow._xla import compiled_by_xla
@@ -60,15 +52,6 @@ def _refuse_xla(kind: str) -> None:
             "calls it (to model.compile() in Keras); functions called by that one may have it."
             + (" TensorFlow 2.19 and later can compile it for the CPU." if of_allreduce else "")
         )
-
-
-def _fact(kind: str, known: Callable[[], int], operation: Callable[[], tf.Tensor]) -> tf.Tensor:
-    """A number asked when the graph runs. XLA's graphs have it as a constant, if it is one."""
-    if not compiled_by_xla():
-        return _overlapping(operation())
-    if elastic():
-        _refuse_xla(kind)
-    return tf.constant(known(), tf.int32)
 
 
 def _overlapping(result: Any) -> Any:
@@ -310,41 +293,3 @@ def join() -> tf.Tensor:
     """Says that this rank has no more data; ends when all have, with the rank of the last."""
     _refuse_xla("HorovodJoin")
     return operations.horovod_join()
-
-
-@not_converted
-def size_op(process_set_id: int = 0, name: Optional[str] = None) -> tf.Tensor:
-    """The number of ranks in a set, asked when the graph runs."""
-    return _fact(
-        "HorovodSize",
-        lambda: _basics._process_set_size(process_set_id),
-        lambda: operations.horovod_size(process_set_id=process_set_id, name=name),
-    )
-
-
-@not_converted
-def local_size_op(name: Optional[str] = None) -> tf.Tensor:
-    """The number of ranks on this host, asked when the graph runs."""
-    return _fact("HorovodLocalSize", local_size, lambda: operations.horovod_local_size(name=name))
-
-
-@not_converted
-def rank_op(name: Optional[str] = None) -> tf.Tensor:
-    """This process's rank, asked when the graph runs."""
-    return _fact("HorovodRank", rank, lambda: operations.horovod_rank(name=name))
-
-
-@not_converted
-def local_rank_op(name: Optional[str] = None) -> tf.Tensor:
-    """This process's rank on its host, asked when the graph runs."""
-    return _fact("HorovodLocalRank", local_rank, lambda: operations.horovod_local_rank(name=name))
-
-
-@not_converted
-def process_set_included_op(process_set_id: int = 0, name: Optional[str] = None) -> tf.Tensor:
-    """1 if this process is in a set, 0 if not, or a negative HOROVOD_PROCESS_SET_ERROR_*."""
-    return _fact(
-        "HorovodProcessSetIncluded",
-        lambda: _basics.MPI_LIB_CTYPES.horovod_process_set_included(process_set_id),
-        lambda: operations.horovod_process_set_included(process_set_id=process_set_id, name=name),
-    )

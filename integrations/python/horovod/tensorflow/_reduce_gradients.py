@@ -8,7 +8,7 @@ import tensorflow as tf
 from horovod.common.process_sets import ProcessSet, global_process_set
 from horovod.common.util import split_list
 from horovod.tensorflow._basics import Average, elastic, rocm_built, set_id, size
-from horovod.tensorflow._raw_ops import size_op
+from horovod.tensorflow._facts import size_op
 from horovod.tensorflow._reductions import allreduce, grouped_allreduce
 from horovod.tensorflow._xla import compiled_by_xla
 from horovod.tensorflow.compression import Compression, Compressor

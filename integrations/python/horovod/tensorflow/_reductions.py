@@ -13,13 +13,13 @@ from horovod.tensorflow._basics import (
     handle_average_backwards_compatibility,
     set_id,
 )
+from horovod.tensorflow._facts import size_op
 from horovod.tensorflow._raw_ops import (
     _allreduce,
     _grouped_allreduce,
     _grouped_reducescatter,
     _reducescatter,
     allgather,
-    size_op,
 )
 from horovod.tensorflow._xla import compiled_by_xla
 from horovod.tensorflow.compression import Compression, Compressor

@@ -7,6 +7,7 @@ the other finds it. The job ends when the other one calls compute_client().shutd
 """
 
 import argparse
+import contextlib
 import os
 from typing import List, Optional
 
@@ -45,7 +46,8 @@ def main(dispatchers: int, dispatcher_side: str, configfile: str, timeout: int =
         hvd.join()  # all have heard that it is over
     finally:
         if service is not None:
-            os.unlink(configfile)  # nobody is there any more
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(configfile)  # nobody is there any more
             service.shutdown()
 
 

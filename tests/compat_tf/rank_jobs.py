@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Dict, List, NamedTuple, Optional
 
 RANKS = Path(__file__).parent / "ranks"
+KERAS_FILES = [f"../keras_ranks/{name}.py" for name in ("optimizer", "callbacks", "saving", "keras_elastic")]
 
 
 class Outcome(NamedTuple):
@@ -22,7 +23,8 @@ def environment(**more: str) -> Dict[str, str]:
     """Ours, without what an outer job may have left in it."""
     clean = {k: v for k, v in os.environ.items() if not k.startswith(("HOROVOD", "PYTEST_"))}
     quiet = {"TF_CPP_MIN_LOG_LEVEL": "2", "TF_ENABLE_ONEDNN_OPTS": "0", "CUDA_VISIBLE_DEVICES": ""}
-    return {**clean, **quiet, "OMP_NUM_THREADS": "1", **more}
+    patient = {"HOROVODX_HEARTBEAT_SECONDS": "60"}  # three TensorFlows on two cores are slow
+    return {**clean, **quiet, "OMP_NUM_THREADS": "1", **patient, **more}
 
 
 def run(

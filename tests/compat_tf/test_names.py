@@ -126,3 +126,22 @@ def test_keras() -> None:
         assert _parameters(package.DistributedOptimizer) == parameters
     assert hasattr(horovod.keras, "Adasum")
     assert hasattr(horovod.keras, "PartialDistributedOptimizer")
+
+
+def test_data() -> None:
+    from horovod.runner.common.service.compute_service import ComputeClient, ComputeService
+    from horovod.tensorflow.data import compute_service, compute_worker
+
+    assert _parameters(ComputeService) == ["dispatchers", "workers_per_dispatcher", "key", "nics"]
+    assert _parameters(ComputeClient) == ["compute_addresses", "key", "verbose"]
+    config = compute_service.TfDataServiceConfig
+    fields = "dispatchers workers_per_dispatcher dispatcher_side addresses key timeout"
+    assert _parameters(config) == fields.split()
+    made = config(1, 2, "compute", {"lo": [("127.0.0.1", 1)]}, b"k")
+    assert made.timeout == 60 and made.to_dict()["key"] == "6b"
+    assert _parameters(compute_service.tf_data_service) == ["compute_config", "rank"]
+    send = "dataset compute_config rank size processing_mode reuse_dataset round_robin"
+    assert _parameters(compute_service.send_to_data_service) == send.split()
+    assert _parameters(compute_service.compute_worker_fn) == ["compute_config"]
+    worker = ["dispatchers", "dispatcher_side", "configfile", "timeout"]
+    assert _parameters(compute_worker.main) == worker

@@ -1,4 +1,4 @@
-"""horovod.tensorflow on 1, 2 and 3 ranks: a job runs all files of ranks/ on all of them.
+"""horovod.tensorflow, and Keras 3 on it, on 1, 2 and 3 ranks: a job runs all files on all of them.
 
 Importing TensorFlow takes seconds, so there are few processes with many checks.
 """
@@ -6,7 +6,7 @@ Importing TensorFlow takes seconds, so there are few processes with many checks.
 import pytest
 import rank_jobs
 
-SECONDS = 300.0
+SECONDS = 420.0
 FILES = [
     "allreduce.py",
     "movement.py",
@@ -28,7 +28,8 @@ FILES = [
 
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_ranks(ranks: int) -> None:
-    code, output = rank_jobs.run_checks(ranks, FILES, SECONDS)
+    files = [*FILES, *rank_jobs.KERAS_FILES]
+    code, output = rank_jobs.run_checks(ranks, files, SECONDS, HVDX_KERAS="tensorflow")
     print(output)
     assert code == 0
 
@@ -41,6 +42,8 @@ def test_kernels_that_block() -> None:
 
 
 def test_every_file_is_in_a_job() -> None:
-    support = {"conftest.py", "signs.py", "values.py"}
-    files = {path.name for path in rank_jobs.RANKS.glob("*.py")} - support
-    assert files == set(FILES)
+    support = {"conftest.py", "signs.py", "values.py", "whole_and_parts.py"}
+    here = rank_jobs.RANKS.parent
+    files = {p.name for folder in ("ranks", "keras_ranks") for p in (here / folder).glob("*.py")}
+    in_jobs = [*FILES, *(file.rpartition("/")[2] for file in rank_jobs.KERAS_FILES)]
+    assert files - support == set(in_jobs)

@@ -1,4 +1,4 @@
-"""hvdx-bench: the native benchmark, or with --torch the one from Python."""
+"""hvdx-bench: the native benchmark, or with --torch or --tensorflow those from Python."""
 
 import os
 import sys
@@ -13,6 +13,10 @@ def main() -> int:
         from horovodx.torch_bench.__main__ import main as torch_main
 
         return torch_main(words[1:])
+    if words and words[0] == "--tensorflow":
+        from horovodx.tensorflow_bench.__main__ import main as tensorflow_main
+
+        return tensorflow_main(words[1:])
     program = library_path("hvdx-bench")
     os.execv(program, [program, *words])
 

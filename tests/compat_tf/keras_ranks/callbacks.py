@@ -18,6 +18,8 @@ from whole_and_parts import (
     weights,
 )
 
+from horovod._keras.momentum import optimizer_of
+
 
 class _Watch(keras.callbacks.Callback):  # type: ignore[misc]
     """Remembers the learning rate of every batch."""
@@ -108,19 +110,84 @@ def test_schedules() -> None:
         hvd.callbacks.LearningRateScheduleCallback(None, 1.0)
 
 
-@pytest.mark.skipif(WHICH == "torch", reason="its optimizers keep what they began with")
-def test_momentum_is_corrected_where_it_can_be() -> None:
+class _Momentum(keras.callbacks.Callback):  # type: ignore[misc]
+    """Remembers the momentum of every batch."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: List[float] = []
+
+    def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
+        self.seen.append(float(np.array(optimizer_of(self.model).momentum)))
+
+
+def _doubling(correct: bool = True) -> Any:
+    return hvd.callbacks.LearningRateScheduleCallback(
+        0.1, lambda e: 2.0**e, momentum_correction=correct
+    )
+
+
+def test_momentum_is_corrected() -> None:
     made = model()
-    made.compile(keras.optimizers.SGD(0.1, momentum=0.5), "mse", run_eagerly=True)
-    seen: List[float] = []
+    made.compile(keras.optimizers.SGD(0.1, momentum=0.5), "mse")
+    look = _Momentum()
+    for _ in range(2):
+        fit(made, part(), BATCH, callbacks=[_doubling(), look])
+    # Back from 0.2 to 0.1 where the second training begins.
+    once = [1.0] + [0.5] * (STEPS - 1)
+    assert np.allclose(look.seen, [0.5] * STEPS + once + [0.25] + [0.5] * (STEPS - 1) + once)
+    assert float(np.array(made.optimizer.get_config()["momentum"])) == 0.5
 
-    class Look(keras.callbacks.Callback):  # type: ignore[misc]
-        def on_train_batch_begin(self, batch: int, logs: Any = None) -> None:
-            seen.append(float(np.array(self.model.optimizer.momentum)))
 
-    double = hvd.callbacks.LearningRateScheduleCallback(0.1, lambda e: 2.0**e)
-    fit(made, part(), BATCH, callbacks=[double, Look()])
-    assert np.allclose(seen, [0.5] * STEPS + [1.0] + [0.5] * (STEPS - 1))
+@pytest.mark.parametrize(
+    "optimizer, trained_before", [("SGD", False), ("SGD", True), ("RMSprop", False)]
+)
+def test_corrected_momentum_reaches_the_weights(
+    optimizer: str, trained_before: bool, one_rank: None
+) -> None:
+    def trained(eagerly: bool, correct: bool = True, **how: Any) -> Any:
+        made = model()
+        chosen = getattr(keras.optimizers, optimizer)(0.1, momentum=0.5)
+        made.compile(chosen, "mse", run_eagerly=eagerly, **how)
+        if trained_before:  # so that there is a graph already
+            fit(made, part(), BATCH)
+        fit(made, part(), BATCH, callbacks=[_doubling(correct)])
+        return weights(made)
+
+    # Without a graph Keras reads the number in every step.
+    by_steps = trained(True)
+    assert all_close(trained(False), by_steps)
+    if trained_before:
+        return
+    assert not all_close(trained(True, correct=False), by_steps)
+    if WHICH == "tensorflow" and optimizer == "SGD":  # not distributed: any TensorFlow can
+        assert all_close(trained(False, jit_compile=True), by_steps)
+
+
+@pytest.mark.skipif(WHICH != "tensorflow", reason="Keras 3 on TensorFlow")
+def test_momentum_behind_a_loss_scale() -> None:
+    made = model()
+    scaled = keras.optimizers.LossScaleOptimizer(keras.optimizers.SGD(0.1, momentum=0.5))
+    made.compile(hvd.DistributedOptimizer(scaled), "mse")
+    look = _Momentum()
+    fit(made, part(), BATCH, callbacks=[_doubling(), look])
+    assert np.allclose(look.seen, [0.5] * STEPS + [1.0] + [0.5] * (STEPS - 1))
+
+
+@pytest.mark.skipif(WHICH != "tensorflow", reason="Keras 3 on TensorFlow")
+def test_momentum_that_is_a_constant_is_said_to_be(
+    one_rank: None, recwarn: pytest.WarningsRecorder
+) -> None:
+    class Strange(keras.optimizers.SGD):  # type: ignore[misc]
+        def update_step(self, gradient: Any, variable: Any, learning_rate: Any) -> None:
+            step = gradient * keras.ops.cast(learning_rate, variable.dtype)
+            self.assign_sub(variable, step * (2.0 - self.momentum))
+
+    made = model()
+    made.compile(Strange(0.1, momentum=0.5), "mse")
+    fit(made, part(), BATCH, callbacks=[_doubling()])
+    said = [w for w in recwarn if "has its momentum as a constant" in str(w.message)]
+    assert len(said) == 1 and "Strange" in str(said[0].message)
 
 
 def test_best_model(tmp_path: Any) -> None:

@@ -58,3 +58,10 @@ def rank() -> int:
 @pytest.fixture
 def size() -> int:
     return hvd.size()
+
+
+@pytest.fixture
+def one_rank(size: int) -> None:
+    """For what takes its time and does not depend on the number of ranks."""
+    if size > 1:
+        pytest.skip("checked on one rank")

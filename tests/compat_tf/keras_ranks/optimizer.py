@@ -48,6 +48,10 @@ def test_fit(make: Any) -> None:
     made.compile(hvd.DistributedOptimizer(make()), "mse")
     fit(made, part(), BATCH)
     assert all_close(weights(made), _alone(make))
+    # Bit for bit the same on all ranks.
+    flat = np.concatenate([w.ravel() for w in weights(made)])
+    everybodys = np.array(hvd.allgather(flat[None]))
+    assert len(everybodys) == hvd.size() and (everybodys == everybodys[0]).all()
 
 
 def test_fit_eagerly() -> None:
@@ -59,11 +63,24 @@ def test_fit_eagerly() -> None:
 
 @pytest.mark.skipif(WHICH != "tensorflow", reason="Keras 3 on TensorFlow")
 def test_fit_compiled_by_xla() -> None:
-    made = model()
-    made.compile(hvd.DistributedOptimizer(optimizers.Adam(0.05)), "mse", jit_compile=True)
-    fit(made, part(), BATCH)
-    assert made.jit_compile
-    assert all_close(weights(made), _alone(lambda: optimizers.Adam(0.05)))
+    from horovod.tensorflow import _xla
+
+    def fitted(**how: Any) -> Any:
+        made = model()
+        made.compile(hvd.DistributedOptimizer(optimizers.Adam(0.05)), "mse", **how)
+        losses = fit(made, part(), BATCH).history["loss"]
+        return weights(made), losses, made.jit_compile
+
+    if not _xla.available():
+        with pytest.raises(NotImplementedError, match="jit_compile=False .*to model.compile"):
+            fitted(jit_compile=True)
+        return
+    compiled, losses, jit = fitted(jit_compile=True)
+    plain, its_losses, its_jit = fitted(jit_compile=False)
+    assert jit and not its_jit
+    assert np.allclose(losses, its_losses, rtol=1e-4)
+    assert all_close(compiled, plain)
+    assert all_close(compiled, _alone(lambda: optimizers.Adam(0.05)))
 
 
 def test_train_on_batch() -> None:
@@ -141,6 +158,32 @@ def test_whatever_applies(way: str, eagerly: bool, rank: int, size: int) -> None
     change = 0.1 * sum(range(1, size + 1))
     assert np.allclose(weight.numpy(), [1 - change, 2 - change])
     assert np.allclose(sparse.numpy()[:, 0], [1 - change, 1 - change, 1, 1])
+
+
+@pytest.mark.skipif(WHICH == "legacy", reason="Keras 3")
+@pytest.mark.parametrize("way", ["apply_gradients", "apply", "apply to known", "stateless_apply"])
+def test_whatever_applies_to_keras_variables(way: str, rank: int, size: int) -> None:
+    if way == "stateless_apply" and WHICH == "tensorflow":
+        pytest.skip("Keras refuses it on TensorFlow")
+    weight, other = keras.Variable([1.0, 2.0]), keras.Variable([[1.0]])
+    gradients = [keras.ops.ones([2]) * (rank + 1), keras.ops.ones([1, 1]) * (rank + 1)]
+    optimizer = hvd.DistributedOptimizer(optimizers.SGD(0.1), op=hvd.Sum)
+    optimizer.build([weight, other])
+    if way == "apply_gradients":
+        optimizer.apply_gradients(zip(gradients, [weight, other]))
+    elif way == "apply":
+        optimizer.apply(gradients, [weight, other])
+    elif way == "apply to known":
+        optimizer.apply(gradients)
+    else:
+        values, _ = optimizer.stateless_apply(
+            [v.value for v in optimizer.variables], gradients, [weight.value, other.value]
+        )
+        weight.assign(values[0])
+        other.assign(values[1])
+    change = 0.1 * sum(range(1, size + 1))
+    assert np.allclose(np.array(weight), [1 - change, 2 - change])
+    assert np.allclose(np.array(other), [[1 - change]])
 
 
 @pytest.mark.skipif(WHICH != "tensorflow", reason="Keras 3 on TensorFlow")

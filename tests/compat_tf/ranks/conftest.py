@@ -55,6 +55,13 @@ def size() -> int:
     return hvd.size()
 
 
+@pytest.fixture
+def one_rank(size: int) -> None:
+    """For what takes its time and does not depend on the number of ranks."""
+    if size > 1:
+        pytest.skip("checked on one rank")
+
+
 @pytest.fixture(params=["eager", "function"])
 def how(request: pytest.FixtureRequest) -> Callable[..., Any]:
     """Calls a function as it is, or as a graph."""

@@ -44,10 +44,10 @@ def test_an_unknown_version_is_tried_first(monkeypatch: pytest.MonkeyPatch) -> N
         assert _library._must_block()
 
 
-def test_the_trial(rank: int) -> None:
-    if rank == 0:
-        assert _library.callbacks_can_be_kept()
-        assert not _library.callbacks_can_be_kept("import os; os.abort()")
+def test_the_trial(one_rank: None) -> None:
+    assert _library.callbacks_can_be_kept()
+    assert not _library.callbacks_can_be_kept("import os; os.abort()")
+    assert not _library.callbacks_can_be_kept("import time; time.sleep(60)", 0.1)
 
 
 def test_what_the_library_needs() -> None:

@@ -8,6 +8,7 @@ import tensorflow as tf
 from values import array
 
 import horovod.tensorflow as hvd
+from horovod.tensorflow import _xla
 
 How = Callable[..., Any]
 
@@ -48,6 +49,11 @@ def test_sets(dynamic: None, how: How, rank: int, size: int) -> None:
     assert int(how(lambda: hvd.size_op(mine.process_set_id))()) == members
     assert int(how(lambda: hvd.process_set_included_op(last.process_set_id))()) == int(rank > 0)
     assert array(how(lambda x: hvd.allreduce(x, op=hvd.Sum, process_set=mine))(x)) == [total]
+    if _xla.available():
+        compiled = tf.function(
+            lambda x: hvd.allreduce(x, op=hvd.Sum, process_set=mine) + 0.0, jit_compile=True
+        )
+        assert array(compiled(x)) == [total]
     assert len(how(lambda x: hvd.allgather(x, process_set=mine))(x)) == members
     assert array(how(lambda x: hvd.broadcast(x, mine.ranks[-1], process_set=mine))(x)) == [
         mine.ranks[-1]

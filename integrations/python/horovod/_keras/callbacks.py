@@ -3,7 +3,14 @@
 import warnings
 from typing import Any, Dict, List, Optional, Union
 
-from horovod._keras.backend import basics, framework_below, is_keras_3, keras_of
+from horovod._keras.backend import basics, framework_below, keras_of
+from horovod._keras.momentum import (
+    has_momentum,
+    is_constant,
+    let_momentum_change,
+    optimizer_of,
+    set_momentum,
+)
 from horovod._keras.optimizer import variables_of
 
 Logs = Optional[Dict[str, Any]]
@@ -121,6 +128,8 @@ class LearningRateSchedule:
 
     def on_train_begin(self, logs: Logs = None) -> None:
         """Finds out how many batches an epoch has."""
+        if self.momentum_correction:
+            let_momentum_change(self.model)
         if self.staircase or self.steps_per_epoch:
             return
         params = self.params or {}
@@ -153,7 +162,9 @@ class LearningRateSchedule:
     def on_batch_end(self, batch: int, logs: Logs = None) -> None:
         """Takes back the correction of momentum."""
         if self.restore_momentum is not None:
-            _set_momentum(self.model.optimizer, self.restore_momentum)
+            set_momentum(optimizer_of(self.model), self.restore_momentum)
+            if is_constant(self.model):
+                self.momentum_correction = False
             self.restore_momentum = None
 
     def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
@@ -169,20 +180,11 @@ class LearningRateSchedule:
             optimizer.learning_rate.assign(new)
         else:
             optimizer.learning_rate = new
-        if self.momentum_correction and old > 0 and self._momentum_can_be_set():
+        optimizer = optimizer_of(self.model)
+        if self.momentum_correction and old > 0 and has_momentum(optimizer):
             # Momentum holds gradients times the old learning rate.
             self.restore_momentum = _number(optimizer.momentum)
-            _set_momentum(optimizer, self.restore_momentum * new / old)
-
-    def _momentum_can_be_set(self) -> bool:
-        """A graph of Keras 3 on TensorFlow has momentum in it as a constant."""
-        optimizer = self.model.optimizer
-        if getattr(optimizer, "momentum", None) is None:
-            return False
-        if not is_keras_3(optimizer):
-            return True
-        on_tensorflow = str(keras_of(optimizer).backend.backend()) == "tensorflow"
-        return not on_tensorflow or bool(self.model.run_eagerly)
+            set_momentum(optimizer, self.restore_momentum * new / old)
 
 
 def _is_variable(value: Any) -> bool:
@@ -193,14 +195,6 @@ def _number(value: Any) -> float:
     if hasattr(value, "value") and not callable(value.value):
         value = value.value  # Keras 3's variable
     return float(value.numpy() if hasattr(value, "numpy") else value)
-
-
-def _set_momentum(optimizer: Any, value: float) -> None:
-    momentum = optimizer.momentum
-    if _is_variable(momentum):
-        momentum.assign(value)
-    else:
-        optimizer.momentum = value
 
 
 class LearningRateWarmup(LearningRateSchedule):

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from horovod.tensorflow import _version  # isort: skip  (says so if there is no TensorFlow)
 import tensorflow as _tf
 
 from horovod.tensorflow import elastic, mpi_ops, util

@@ -1,5 +1,7 @@
 """The engine of this process, as the TensorFlow binding sees it."""
 
+import os
+
 from horovod.common.basics import HorovodBasics
 from horovod.common.process_sets import ProcessSet, global_process_set
 from horovod.common.util import get_average_backwards_compatibility_fun, num_rank_is_power_2
@@ -38,6 +40,11 @@ Product = _basics.Product
 
 handle_average_backwards_compatibility = get_average_backwards_compatibility_fun(_basics)
 check_num_rank_power_of_2 = num_rank_is_power_2
+
+
+def elastic() -> bool:
+    """Whether the number of ranks may change while the program runs."""
+    return os.environ.get("HOROVOD_ELASTIC", "0") not in ("", "0")
 
 
 def set_id(process_set: ProcessSet) -> int:

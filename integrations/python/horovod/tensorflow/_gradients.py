@@ -6,7 +6,8 @@ import tensorflow as tf
 
 from horovod.common.process_sets import ProcessSet
 from horovod.tensorflow._basics import Average, Sum, _basics
-from horovod.tensorflow._raw_ops import _allreduce, _alltoall, allgather, rank_op, size_op
+from horovod.tensorflow._facts import rank_op, size_op
+from horovod.tensorflow._raw_ops import _allreduce, _alltoall, allgather
 
 
 class _SetOfNumber(ProcessSet):

@@ -12,13 +12,12 @@ import os
 import subprocess
 import sys
 import warnings
-from typing import Any, Tuple
+from typing import Any
 
 import tensorflow as tf
 
+from horovod.tensorflow._version import TRIED, parsed
 from horovodx.library import library_path
-
-TRIED = ((2, 15), (2, 21))  # the first and the last version that the library has run with
 
 _TRIAL = """
 import sys
@@ -39,20 +38,19 @@ def _load() -> Any:
     return tf.load_op_library(path)
 
 
-def _version() -> Tuple[int, ...]:
-    return tuple(int(part) for part in tf.__version__.split(".")[:2])
-
-
-def callbacks_can_be_kept(trial: str = _TRIAL) -> bool:
+def callbacks_can_be_kept(trial: str = _TRIAL, seconds: float = 300) -> bool:
     """Tries the library with this TensorFlow in a process of its own."""
-    result = subprocess.run(
-        [sys.executable, "-c", trial, library_path("libhorovodx_tf.so")],
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        stdin=subprocess.DEVNULL,
-        timeout=300,
-        check=False,
-    )
+    try:
+        result = subprocess.run(
+            [sys.executable, "-c", trial, library_path("libhorovodx_tf.so")],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            stdin=subprocess.DEVNULL,
+            timeout=seconds,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return False
     return result.returncode == 0
 
 
@@ -60,7 +58,7 @@ def _must_block() -> bool:
     wish = os.environ.get("HVDX_TF_BLOCKING")
     if wish is not None:
         return wish not in ("", "0")
-    if TRIED[0] <= _version() <= TRIED[1] or callbacks_can_be_kept():
+    if TRIED[0] <= parsed(tf.__version__) <= TRIED[1] or callbacks_can_be_kept():
         return False
     warnings.warn(
         f"TensorFlow {tf.__version__} calls asynchronous kernels in a way unknown to this version "

@@ -46,9 +46,11 @@ def _name_in_graph(kind: str, tensors: Sequence[Any], name: Optional[str]) -> st
 
 def _refuse_xla(kind: str) -> None:
     if compiled_by_xla():
+        of_allreduce = kind.endswith("Allreduce")
         raise NotImplementedError(
             f"{kind} can't be compiled by XLA here. Give jit_compile=False to the function that "
             "calls it (to model.compile() in Keras); functions called by that one may have it."
+            + (" TensorFlow 2.19 and later can compile it for the CPU." if of_allreduce else "")
         )
 
 
@@ -289,36 +291,5 @@ def _grouped_reducescatter(
 @not_converted
 def join() -> tf.Tensor:
     """Says that this rank has no more data; ends when all have, with the rank of the last."""
+    _refuse_xla("HorovodJoin")
     return operations.horovod_join()
-
-
-@not_converted
-def size_op(process_set_id: int = 0, name: Optional[str] = None) -> tf.Tensor:
-    """The number of ranks in a set, asked when the graph runs."""
-    return _overlapping(operations.horovod_size(process_set_id=process_set_id, name=name))
-
-
-@not_converted
-def local_size_op(name: Optional[str] = None) -> tf.Tensor:
-    """The number of ranks on this host, asked when the graph runs."""
-    return _overlapping(operations.horovod_local_size(name=name))
-
-
-@not_converted
-def rank_op(name: Optional[str] = None) -> tf.Tensor:
-    """This process's rank, asked when the graph runs."""
-    return _overlapping(operations.horovod_rank(name=name))
-
-
-@not_converted
-def local_rank_op(name: Optional[str] = None) -> tf.Tensor:
-    """This process's rank on its host, asked when the graph runs."""
-    return _overlapping(operations.horovod_local_rank(name=name))
-
-
-@not_converted
-def process_set_included_op(process_set_id: int = 0, name: Optional[str] = None) -> tf.Tensor:
-    """1 if this process is in a set, 0 if not, or a negative HOROVOD_PROCESS_SET_ERROR_*."""
-    return _overlapping(
-        operations.horovod_process_set_included(process_set_id=process_set_id, name=name)
-    )

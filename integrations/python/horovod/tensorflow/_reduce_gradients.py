@@ -1,6 +1,5 @@
 """Gradients reduced over all ranks: what tapes and optimizers have in common."""
 
-import os
 import warnings
 from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Type, Union
 
@@ -8,8 +7,8 @@ import tensorflow as tf
 
 from horovod.common.process_sets import ProcessSet, global_process_set
 from horovod.common.util import split_list
-from horovod.tensorflow._basics import Average, rocm_built, set_id, size
-from horovod.tensorflow._raw_ops import size_op
+from horovod.tensorflow._basics import Average, elastic, rocm_built, set_id, size
+from horovod.tensorflow._facts import size_op
 from horovod.tensorflow._reductions import allreduce, grouped_allreduce
 from horovod.tensorflow._xla import compiled_by_xla
 from horovod.tensorflow.compression import Compression, Compressor
@@ -47,11 +46,6 @@ def resolve_groups(num_groups: int, groups: Groups) -> Groups:
             "groups should be either an integer > 0 or a list of lists of variables."
         )
     return groups
-
-
-def elastic() -> bool:
-    """Whether the number of ranks may change while the program runs."""
-    return os.environ.get("HOROVOD_ELASTIC", "0") not in ("", "0")
 
 
 def reduces(process_set: ProcessSet) -> bool:

@@ -13,14 +13,15 @@ from horovod.tensorflow._basics import (
     handle_average_backwards_compatibility,
     set_id,
 )
+from horovod.tensorflow._facts import size_op
 from horovod.tensorflow._raw_ops import (
     _allreduce,
     _grouped_allreduce,
     _grouped_reducescatter,
     _reducescatter,
     allgather,
-    size_op,
 )
+from horovod.tensorflow._xla import compiled_by_xla
 from horovod.tensorflow.compression import Compression, Compressor
 from horovod.tensorflow.util import not_converted
 
@@ -43,6 +44,11 @@ def _sparse_allreduce(
     slices: tf.IndexedSlices, device: str, op: int, process_set: ProcessSet
 ) -> tf.IndexedSlices:
     """All ranks' slices one behind the other: adding them up is left to who applies them."""
+    if compiled_by_xla():
+        raise NotImplementedError(
+            "tf.IndexedSlices of all ranks have no shape that XLA could know. sparse_as_dense=True "
+            "makes them dense; or give jit_compile=False to the function that reduces them."
+        )
     with tf.device(device):
         values = allgather(slices.values, process_set=process_set)
         indices = allgather(slices.indices, process_set=process_set)

@@ -80,6 +80,10 @@ def grouped_allreduce(
             f"{[str(t.shape) for t in tensors]}."
         )
 
+    for tensor in tensors:
+        if tensor.dtype not in _TYPES:
+            raise TypeError(f"{name}: tensors of type {tensor.dtype.name} can't be reduced.")
+
     @tf.custom_gradient
     def reduce(*values: tf.Tensor) -> Any:
         unique = _tf_ops.get_default_graph().unique_name(name, mark_as_used=False)

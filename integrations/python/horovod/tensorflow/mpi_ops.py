@@ -40,6 +40,13 @@ from horovod.tensorflow._basics import (
     stop_timeline,
 )
 from horovod.tensorflow._broadcast_variables import broadcast_
+from horovod.tensorflow._facts import (
+    local_rank_op,
+    local_size_op,
+    process_set_included_op,
+    rank_op,
+    size_op,
+)
 from horovod.tensorflow._gradients import (
     _allgather_grad,
     _allreduce_grad,
@@ -59,9 +66,4 @@ from horovod.tensorflow._raw_ops import (
     broadcast,
     grouped_allgather,
     join,
-    local_rank_op,
-    local_size_op,
-    process_set_included_op,
-    rank_op,
-    size_op,
 )

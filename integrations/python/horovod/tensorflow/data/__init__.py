@@ -1,0 +1,1 @@
+"""Data that processes of another job prepare: TensorFlow's tf.data service."""

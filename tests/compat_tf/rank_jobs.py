@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Dict, List, NamedTuple, Optional
 
 RANKS = Path(__file__).parent / "ranks"
-KERAS_FILES = [f"../keras_ranks/{name}.py" for name in ("optimizer", "callbacks", "saving", "keras_elastic")]
+_KERAS = ("optimizer", "callbacks", "saving", "keras_elastic")
+KERAS_FILES = [f"../keras_ranks/{name}.py" for name in _KERAS]
 
 
 class Outcome(NamedTuple):

@@ -72,6 +72,8 @@ class GradientReducer:
         self._should_synchronize = True
         self._slots: Dict[torch.Tensor, Tuple[Any, ...]] = {}
         self._forms = GradientForms(1 if isinstance(self, torch.optim.SparseAdam) else DENSE)
+        self._sent_early: Dict[torch.Tensor, int] = {}  # before ranks agreed; and in which form
+        self._sent_too: Dict[torch.Tensor, Any] = {}  # zeros, where others sent another form
         self._group_of: Dict[torch.Tensor, List[torch.Tensor]] = {}
         self._waiting_in_group: Dict[int, Set[torch.Tensor]] = {}
         self._hooks: List[Any] = []
@@ -133,10 +135,15 @@ class GradientReducer:
                 "step(). Increase backward_passes_per_step to accumulate gradients locally."
             )
         self._allreduce_delay[p] = delay - 1
-        if delay == 1 and self._forms.knows(p):
+        if delay != 1:
+            self._handles[p] = (None, None)  # more is to come
+        elif self._forms.knows(p):
             self._send(p)
+        elif p in self._group_of:
+            self._handles[p] = (None, None)  # who goes alone is not known: synchronize() sends it
         else:
-            self._handles[p] = (None, None)  # synchronize() sends it
+            self._sent_early[p] = DENSE if self.sparse_as_dense else self._forms.of(p)
+            self._send(p)
 
     def _send(self, p: torch.Tensor) -> None:
         """Submits the gradient of p, or notes that its group has one member more."""
@@ -150,17 +157,22 @@ class GradientReducer:
         ready = self._waiting_in_group.setdefault(id(group), set())
         if not sparse:
             ready.add(p)
-        # A sparse member goes by itself: the others do not wait for it.
-        if ready and all(q in ready or self._goes_alone(q) for q in group):
+        # A sparse member goes by itself: the others do not wait for it, once all ranks know.
+        if ready and all(q in ready or self._surely_goes_alone(q) for q in group):
             del self._waiting_in_group[id(group)]
             self._send_group([q for q in group if q in ready])
+
+    def _surely_goes_alone(self, p: torch.Tensor) -> bool:
+        return self._goes_alone(p) and (p.grad is None or self._forms.knows(p))
 
     def _goes_alone(self, p: torch.Tensor) -> bool:
         """As a sparse gradient, by allgather."""
         return self._forms.of(p) != DENSE and not self.sparse_as_dense
 
     def _send_one(self, p: torch.Tensor) -> Tuple[Any, Any]:
-        gradient = self._gradient_of(p)
+        return self._send_alone(p, self._gradient_of(p))
+
+    def _send_alone(self, p: torch.Tensor, gradient: torch.Tensor) -> Tuple[Any, Any]:
         if gradient.is_sparse:
             name = self._parameter_names[p]
             return sparse_allreduce_async(gradient, name, self.op, self.process_set), None
@@ -235,13 +247,17 @@ class GradientReducer:
         if self._requires_update:
             self._send_the_rest()
         pending = dict(self._handles)
-        native_handles = [h.handle for h, _ in pending.values() if isinstance(h, _Sent)]
+        too = dict(self._sent_too)
+        both = [h for h, _ in pending.values()] + list(too.values())
+        native_handles = [h.handle for h in both if isinstance(h, _Sent)]
         try:
             native.wait_all(native_handles)
             for p, (handle, _) in pending.items():
                 self._receive(p, handle)
+            for p, handle in too.items():
+                self._add(p, handle)
         except KeyboardInterrupt:
-            handles.abandoned.append(pending)
+            handles.abandoned.append((pending, too))
             raise
         finally:
             native.release_all(native_handles)
@@ -249,21 +265,28 @@ class GradientReducer:
         self._synchronized = True
 
     def _send_the_rest(self) -> None:
-        rest = [
-            p
-            for p in self._parameters()
-            if p in self._requires_update and self._handles.get(p, (None,))[0] is None
-        ]
+        parameters = [p for p in self._parameters() if p in self._requires_update]
+        rest = [p for p in parameters if self._handles.get(p, (None,))[0] is None]
+        if not rest and not self._sent_early:
+            return
         try:
-            # What has been sent is agreed on: the open ones are among the rest, on every rank.
-            self._forms.agree(rest, self._parameter_names, self.process_set)
+            # Whatever is open was sent early or is among the rest: all ranks get here, or none.
+            mixed = self._forms.agree(parameters, self._parameter_names, self.process_set)
             for p in rest:
                 if self._handles.get(p, (None,))[0] is None and not self._waits_in_group(p):
                     self._send(p)
+            for p, form in mixed.items():
+                self._send_other_form(p, form)
         except BaseException:
             # Others may never send what is on its way: nobody waits, and its memory is kept.
             self._abandon_pending()
             raise
+
+    def _send_other_form(self, p: torch.Tensor, form: int) -> None:
+        """Nothing, in the form that this rank has not sent: others sent theirs early."""
+        if p not in self._group_of and not self.sparse_as_dense:
+            other = form if self._sent_early.get(p, DENSE) == DENSE else DENSE
+            self._sent_too[p] = self._send_alone(p, zeros_in_form(p, other))[0]
 
     def _waits_in_group(self, p: torch.Tensor) -> bool:
         group = self._group_of.get(p)
@@ -276,11 +299,20 @@ class GradientReducer:
         form = self._forms.of(p)
         if handle.sent is handle.gradient is p.grad and form == DENSE:
             return
-        result = self._compression.decompress(handle.sent.to(handle.gradient.device), handle.ctx)
+        result = self._result(handle)
         if form != DENSE or (p.grad is not None and p.grad.is_sparse):
             p.grad = in_form(result, form)
         elif p.grad is not None and result is not p.grad:
             p.grad.copy_(result)
+
+    def _result(self, handle: _Sent) -> Any:
+        return self._compression.decompress(handle.sent.to(handle.gradient.device), handle.ctx)
+
+    def _add(self, p: torch.Tensor, handle: Any) -> None:
+        """What came in the other form."""
+        result = self._result(handle) if isinstance(handle, _Sent) else handle()
+        if p.grad is not None:
+            p.grad = in_form(p.grad, DENSE) + in_form(result, DENSE)
 
     def _abandon_pending(self) -> None:
         """Forgets what is on its way without waiting; the engine may write to it until its end."""
@@ -288,11 +320,14 @@ class GradientReducer:
             if handle is not None:
                 handles.abandoned.append((handle, p.grad))
                 p.grad = None
+        handles.abandoned.extend(self._sent_too.values())
         self._forget_pending()
         self._synchronized = False
 
     def _forget_pending(self) -> None:
         self._handles.clear()
+        self._sent_early.clear()
+        self._sent_too.clear()
         self._waiting_in_group.clear()
         for p in self._allreduce_delay:
             self._allreduce_delay[p] = self.backward_passes_per_step

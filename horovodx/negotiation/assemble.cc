@@ -91,18 +91,20 @@ Assembled Fuse(const std::vector<Single>& singles, const fusion::Options& option
   return Merge(singles, fusion::Fuse(ItemsOf(singles), options));
 }
 
-std::vector<Bucket> CutPlan(const std::vector<Single>& step, const std::string& rule,
-                            const fusion::Options& options, bool cautious) {
+std::vector<Bucket> CutPlan(const std::vector<Single>& step, CutOptions options) {
   const std::vector<fusion::Item> items = ItemsOf(step);
   const std::vector<int> mixes = MixesOf(items, options.disable_group_fusion);
   std::vector<schedule::Tensor> tensors;
   for (std::size_t i = 0; i < step.size(); ++i) {
     tensors.push_back({step[i].ready, items[i].bytes, mixes[i], items[i].group});
   }
-  schedule::Options cost;
-  cost.threshold = options.threshold;
-  if (cautious) cost.latency = cost.seconds_per_byte = 0.0;
-  return Merge(step, schedule::Cut(rule, tensors, cost)).buckets;
+  if (options.cautious) {
+    // Where nothing costs anything all cuts end at the same time; of the rules that merge, this one
+    // then merges only what is ready at the same moment.
+    options.schedule.cost = {};
+    if (options.rule != "wfbp") options.rule = "fusion";
+  }
+  return Merge(step, schedule::Cut(options.rule, tensors, options.schedule)).buckets;
 }
 
 }  // namespace horovodx::negotiation

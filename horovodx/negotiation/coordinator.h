@@ -29,8 +29,9 @@ struct CoordinatorOptions {
   bool disable_group_fusion = false;
   std::size_t cache_capacity = 1024;
   bool plans = true;
-  int repeats_before_plan = 3;      // identical steps seen before a plan is made
-  std::string schedule = "fusion";  // or "wfbp"
+  int repeats_before_plan = 3;             // identical steps seen before a plan is made
+  std::string schedule = "fusion";         // one of schedule::RuleNames()
+  std::uint64_t bucket_bytes = 25u << 20;  // for the schedule "buckets"
   bool dynamic_sets = false;
   bool stall_check = true;
   Duration stall_warning = std::chrono::seconds(60);

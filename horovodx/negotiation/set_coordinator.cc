@@ -278,12 +278,21 @@ bool SetCoordinator::OnlyPlannedPending() const {
   return true;
 }
 
+CutOptions SetCoordinator::HowToCut() const {
+  CutOptions how;
+  how.rule = options_->schedule;
+  how.schedule.threshold = options_->fusion_threshold;
+  how.schedule.bucket_bytes = options_->bucket_bytes;
+  how.disable_group_fusion = options_->disable_group_fusion;
+  how.cautious = watcher_.cautious();
+  return how;
+}
+
 void SetCoordinator::StartPlan() {
   Flush();
-  const fusion::Options options{options_->fusion_threshold, options_->disable_group_fusion};
   negotiation::StartPlan plan;
   const std::vector<Single> step = watcher_.Step();
-  plan.buckets = CutPlan(step, options_->schedule, options, watcher_.cautious());
+  plan.buckets = CutPlan(step, HowToCut());
   plan.epoch = ++epoch_;
   std::unordered_map<std::string, std::string> group_of;
   for (const Single& single : step) group_of[single.bucket.entries.front().name] = single.group;

@@ -72,6 +72,7 @@ class SetCoordinator {
   bool EndsStep(const std::vector<std::uint64_t>& unit) const;
   bool MayStartPlan() const;
   bool OnlyPlannedPending() const;
+  CutOptions HowToCut() const;
   void StartPlan();
   void RememberCutGroups(std::uint64_t end);
   void Forget(Order::iterator it);

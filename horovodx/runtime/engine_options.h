@@ -21,6 +21,7 @@ struct EngineOptions {
   Duration cycle_time = Duration::zero();  // a batching window; zero: none
   bool plans = true;
   std::string schedule = "fusion";
+  std::uint64_t bucket_bytes = std::uint64_t{25} << 20;
   ExecuteOptions execute;
 
   bool stall_check = true;

@@ -172,6 +172,7 @@ negotiation::CoordinatorOptions Engine::ForCoordinator() {
   to.cache_capacity = options_.cache_capacity;
   to.plans = options_.plans;
   to.schedule = options_.schedule;
+  to.bucket_bytes = options_.bucket_bytes;
   to.dynamic_sets = options_.dynamic_process_sets;
   to.stall_check = options_.stall_check;
   to.stall_warning = options_.stall_warning;

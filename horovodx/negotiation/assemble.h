@@ -33,7 +33,13 @@ struct CutOptions {
   bool cautious = false;
 };
 
+struct CutStep {
+  std::vector<Bucket> buckets;
+  std::vector<schedule::Tensor> tensors;  // of the step
+  schedule::Buckets parts;                // their indices, bucket by bucket
+};
+
 // A step that repeats, cut by the rules of schedule/.
-std::vector<Bucket> CutPlan(const std::vector<Single>& step, CutOptions options);
+CutStep CutPlan(const std::vector<Single>& step, CutOptions options);
 
 }  // namespace horovodx::negotiation

@@ -38,6 +38,7 @@ Result<EngineOptions> OptionsFrom(const Config& config,
   to.plans = config.plans;
   to.schedule = config.schedule;
   to.bucket_bytes = config.bucket_bytes;
+  to.replan.share = config.replan_share;
   auto rules = collectives::ParseAllreduceRules(config.allreduce);
   if (!rules.ok()) {
     return Status::InvalidArgument("HOROVODX_ALLREDUCE: " + rules.status().message());

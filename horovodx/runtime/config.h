@@ -60,6 +60,7 @@ struct Config {
   std::uint64_t adasum_chunk = std::uint64_t{1} << 30;
   std::string schedule = "fusion";  // wfbp, buckets, mgwfbp, optimal: see schedule/
   std::uint64_t bucket_bytes = std::uint64_t{25} << 20;
+  double replan_share = 0.25;
   bool plans = true;
   std::string allreduce;  // "recursive_doubling:0-8K;ring:1M-max", read where it is used
   bool deterministic = false;

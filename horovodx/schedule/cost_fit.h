@@ -2,8 +2,8 @@
 //
 // Samples are kept by classes of size, two to a doubling, the newest of each. A class counts with
 // its lower quartile (of sizes too, so that the two belong together): times are too long when a
-// rank came late or a machine was busy elsewhere, but never too short. Through the classes go pieces
-// of lines.
+// rank came late or a machine was busy elsewhere, but never too short. Through the classes go
+// pieces of lines.
 #pragma once
 
 #include <array>

@@ -30,6 +30,9 @@ CutOptions By(const std::string& rule, Groups groups = Groups::kMixed, bool caut
   return options;
 }
 
+std::vector<std::vector<std::string>> NamesOf(const std::vector<Bucket>& buckets);
+std::vector<std::vector<std::string>> NamesOf(const CutStep& cut) { return NamesOf(cut.buckets); }
+
 std::vector<std::vector<std::string>> NamesOf(const std::vector<Bucket>& buckets) {
   std::vector<std::vector<std::string>> names;
   for (const Bucket& bucket : buckets) {

@@ -91,6 +91,7 @@ TEST_F(ConfigTest, EveryVariableReachesItsField) {
                     {"HOROVOD_THREAD_AFFINITY", "0,5"},
                     {"HOROVODX_SCHEDULE", "optimal"},
                     {"HOROVODX_BUCKET_BYTES", "1000"},
+                    {"HOROVODX_REPLAN", "0.5"},
                     {"HOROVODX_PLANS", "0"},
                     {"HOROVODX_ALLREDUCE", "ring:1M-max"},
                     {"HOROVODX_DETERMINISTIC", "1"},
@@ -143,6 +144,7 @@ TEST_F(ConfigTest, EveryVariableReachesItsField) {
   EXPECT_THAT(c.cores, ElementsAre(0, 5));
   EXPECT_EQ(c.schedule, "optimal");
   EXPECT_EQ(c.bucket_bytes, 1000u);
+  EXPECT_EQ(c.replan_share, 0.5);
   EXPECT_FALSE(c.plans);
   EXPECT_EQ(c.allreduce, "ring:1M-max");
   EXPECT_TRUE(c.deterministic);

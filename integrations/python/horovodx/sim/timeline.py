@@ -128,7 +128,8 @@ class _Reader:
         if label.startswith("NEGOTIATE_"):
             self.ready.setdefault(pid, now)
         elif label in KINDS:
-            number = _args(event).get("bucket")
+            args = _args(event)
+            number = (args.get("set"), args["bucket"]) if "bucket" in args else None
             ready = min(self.ready.pop(pid, now), now)
             operation = Operation(self.names[pid], label, ready, now, bucket=number)
             self.running[pid] = operation

@@ -98,12 +98,29 @@ def test_a_usual_step_is_a_late_one_of_median_length(tmp_path):
 def test_explains_where_the_time_went(capsys, tmp_path):
     code, out, err = run(capsys, "--from", planned_steps(5).write(tmp_path / "t.json"))
     assert code == 0, err
-    assert "exposed 8 ms: bucket 2 took 8 ms, it waited for conv1" in out
+    assert "exposed 8 ms: bucket 2 took 8 ms, waited for conv1" in out
     assert "20 ms from the first gradient to the last result" in out
     line = next(line for line in out.splitlines() if line.endswith("conv1: waited for conv1"))
     assert line.split()[:8] == ["2", "1", "16", "KB", "12.00", "12.00", "8.00", "4.00"]
-    assert "ready 3 ms before the line was free" in out
+    assert "conv2: ready 3 ms before it started" in out
     assert "optimal" in out
+
+
+def test_of_many_buckets_the_longest_are_named(capsys, tmp_path):
+    recording = Recording()
+    for number in range(8):
+        recording.submitted(f"t{number}", 0)
+    for number in range(8):
+        start = 10 * number
+        recording.bucket([f"t{number}"], start, start + (9 if number == 5 else 2 + number / 10))
+    code, out, err = run(capsys, "--from", recording.write(tmp_path / "t.json"))
+    assert code == 0, err
+    said = next(line for line in out.splitlines() if line.startswith("exposed"))
+    for part in ("bucket 4 took", "bucket 5 took 9 ms, ready 50 ms before it started"):
+        assert part in said
+    assert "bucket 0" not in said
+    assert "4 other buckets took" in said
+    assert "the line was idle for" in said
 
 
 def test_explanation_as_json(capsys, tmp_path):

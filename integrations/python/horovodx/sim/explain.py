@@ -11,6 +11,7 @@ from horovodx.sim.units import in_bytes, in_time
 
 # Shorter pauses of the line are hand-overs, not waiting.
 _PAUSE = 50e-6
+_MOST_NAMED = 4  # buckets in a sentence
 
 
 def _waits(step: Recorded) -> list[float]:
@@ -28,26 +29,36 @@ def _label(group: Group) -> str:
     return f"{first} and {more} more" if more else first
 
 
+def _why(group: Group) -> str:
+    """Why a bucket started when it did."""
+    queued = group.started - group.last.ready
+    if queued <= _PAUSE:
+        return f"waited for {group.last.tensor}"
+    return f"ready {in_time(queued)} before it started"
+
+
 def exposed_sentence(step: Recorded) -> str:
     """What happened between the last gradient and the last result."""
-    exposed = step.ended - step.last_ready
-    parts = []
+    parts: list[tuple[float, str]] = []
+    idle = 0.0
     free = step.last_ready
     for number, group in enumerate(step.groups):
         if group.ended <= step.last_ready:
             continue
         start = max(group.started, step.last_ready)
-        waited = start - free
-        if waited > _PAUSE:
-            parts.append(f"{in_time(waited)} nothing ran before bucket {number}")
-        what = f"bucket {number} took {in_time(group.ended - start)}"
-        if group.started - group.last.ready < _PAUSE and waited <= _PAUSE:
-            what += f", it waited for {group.last.tensor}"
-        elif group.started > group.last.ready:
-            what += f", ready {in_time(group.started - group.last.ready)} before the line was free"
-        parts.append(what)
+        idle += max(0.0, start - free)
+        took = group.ended - start
+        parts.append((took, f"bucket {number} took {in_time(took)}, {_why(group)}"))
         free = max(free, group.ended)
-    return f"exposed {in_time(exposed)}: " + "; ".join(parts)
+    longest = sorted(parts, reverse=True)[:_MOST_NAMED]
+    said = [text for text in parts if text in longest]  # in order of time
+    words = [text for _, text in said]
+    if more := len(parts) - len(said):
+        rest = sum(took for took, _ in parts) - sum(took for took, _ in said)
+        words.append(f"{more} other buckets took {in_time(rest)}")
+    if idle > _PAUSE:
+        words.append(f"the line was idle for {in_time(idle)}")
+    return f"exposed {in_time(step.ended - step.last_ready)}: " + "; ".join(words)
 
 
 def table(step: Recorded) -> str:
@@ -55,13 +66,6 @@ def table(step: Recorded) -> str:
     titles = ("bucket", "tensors", "bytes", "ready ms", "start ms", "took ms", "line idle ms", "")
     rows = [titles]
     for number, (group, wait) in enumerate(zip(step.groups, _waits(step))):
-        queued = group.started - group.last.ready
-        if wait > _PAUSE:
-            why = f"waited for {group.last.tensor}"
-        elif queued > _PAUSE and number > 0:
-            why = f"ready {in_time(queued)} before the line was free"
-        else:
-            why = ""
         rows.append(
             (
                 f"{number}",
@@ -71,7 +75,7 @@ def table(step: Recorded) -> str:
                 f"{1e3 * (group.started - zero):.2f}",
                 f"{1e3 * (group.ended - group.started):.2f}",
                 f"{1e3 * wait:.2f}" if wait > _PAUSE else "-",
-                f"{_label(group)}{': ' if why else ''}{why}",
+                f"{_label(group)}: {_why(group)}",
             )
         )
     widths = [max(len(row[i]) for row in rows) for i in range(len(titles) - 1)]
@@ -105,7 +109,7 @@ def replay(steps: list[Recorded], step: Recorded) -> dict[str, Step]:
 def _cost_text(pieces: list[tuple[int, float, float]]) -> str:
     parts = []
     for start, latency, per_byte in pieces:
-        line = in_time(latency) if latency > 0 else "0"
+        line = in_time(latency)
         if per_byte > 0:
             line += f" + {in_bytes(1 / per_byte)}/s"
         parts.append(f"from {in_bytes(start)} {line}" if start else line)
@@ -131,6 +135,7 @@ def explain(steps: list[Recorded], number: int) -> str:
         cost = _cost_text(fitted(measured))
         text += ["", f"an allreduce takes (fitted to {len(measured)}): {cost}"]
         text.append("by that cost, from the first gradient to the last result:")
+        text.append(f"  recorded {1e3 * (step.ended - step.first_ready):9.2f} ms")
         for schedule, found in replay(steps, step).items():
             end = max(bucket.ended for bucket in found.buckets)
             text.append(f"  {schedule:8} {1e3 * end:9.2f} ms in {len(found.buckets)} buckets")

@@ -81,6 +81,8 @@ def in_bytes(count: float) -> str:
 
 
 def in_time(value: float) -> str:
+    if value < 0:
+        return "-" + in_time(-value)
     for unit, factor in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if value >= factor:
             return f"{value / factor:.3g} {unit}"

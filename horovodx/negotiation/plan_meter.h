@@ -41,7 +41,7 @@ class PlanMeter {
   struct Options {
     double share = 0.25;  // costs or readiness have moved if by more than this; 0: never again
     double gain = 0.02;   // what another cut must promise
-    std::uint64_t first_check = 16;  // rounds of a plan before the first look; then ever rarer
+    std::uint64_t first_check = 8;  // rounds of a plan before the first look; then ever rarer
   };
   explicit PlanMeter(Options options) : options_(options) {}
 

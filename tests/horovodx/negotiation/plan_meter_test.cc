@@ -50,7 +50,7 @@ TEST(PlanMeterTest, ASlowerLineMakesItAnew) {
   // Where a message takes 5 ms, whatever its length, three are too many.
   const PlanMade plan = Plan({10e-6, 1e-10}, {{0}, {1}, {2}});
   meter.PlanStarted(plan);
-  EXPECT_EQ(RoundsUntilAnew(meter, plan, kAsPlanned, 5e-3, 1e-12), 16);
+  EXPECT_EQ(RoundsUntilAnew(meter, plan, kAsPlanned, 5e-3, 1e-12), 8);
   EXPECT_EQ(meter.made_anew(), 1u);
   EXPECT_NEAR(meter.cost().Seconds(kBytes), 5e-3, 1e-4);
 }
@@ -60,7 +60,7 @@ TEST(PlanMeterTest, TensorsThatComeLaterMakeItAnewAndAreRemembered) {
   // b and c were to come soon after a; now they are so late that a should not wait for them.
   const PlanMade plan = Plan({100e-6, 1e-9}, {{0, 1, 2}});
   meter.PlanStarted(plan);
-  EXPECT_EQ(RoundsUntilAnew(meter, plan, {0.0, 5e-3, 9e-3}, 100e-6, 1e-9), 16);
+  EXPECT_EQ(RoundsUntilAnew(meter, plan, {0.0, 5e-3, 9e-3}, 100e-6, 1e-9), 8);
   EXPECT_NEAR(meter.ReadyOf("c", 7.0), 9e-3, 1e-6);
   EXPECT_EQ(meter.ReadyOf("d", 7.0), 7.0);
   meter.PlanStarted(plan);
@@ -78,7 +78,7 @@ TEST(PlanMeterTest, WhatMovesWithoutGainMakesNothingAnew) {
 TEST(PlanMeterTest, TheNextOneNeedsTwiceTheRounds) {
   PlanMeter meter({});
   const PlanMade plan = Plan({10e-6, 1e-10}, {{0}, {1}, {2}});
-  for (const int rounds : {16, 32, 64}) {
+  for (const int rounds : {8, 16, 32}) {
     meter.PlanStarted(plan);
     EXPECT_EQ(RoundsUntilAnew(meter, plan, kAsPlanned, 5e-3, 1e-12), rounds);
   }

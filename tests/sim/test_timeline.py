@@ -149,6 +149,11 @@ def test_explanation_as_json(capsys, tmp_path):
             '{"ph":"B","name":"ALLREDUCE","pid":1,"ts":"now"}]',
             "event 1: ts: 'now' is not a time",
         ),
+        (
+            '[{"ph":"M","name":"process_name","pid":1,"args":{"name":"a"}},'
+            '{"ph":"B","name":"ALLREDUCE","pid":1,"ts":NaN}]',
+            "event 1: ts: nan is not a time",
+        ),
         ('[{"ph":"M","pid":[1],"name":"process_name","args":{"name":"a"}}]', "event 0: pid"),
         ('[{"ph":"B","pid":{},"ts":1}]', "event 0: pid"),
         ('[{"ph":"M","pid":1,"name":"process_name","args":[]}]', "no finished operation"),

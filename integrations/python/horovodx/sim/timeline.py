@@ -113,7 +113,7 @@ class _Reader:
                 self.names[pid] = name
         elif isinstance(phase, str) and phase in ("B", "E", "X") and pid in self.names:
             when = event.get("ts")
-            if not isinstance(when, int | float) or isinstance(when, bool):
+            if isinstance(when, bool) or not isinstance(when, int | float) or not abs(when) < 1e18:
                 raise BadInput(f"{where}: ts: {when!r} is not a time")
             {"B": self._begin, "E": self._end, "X": self._tick}[phase](event, when / 1e6)
 

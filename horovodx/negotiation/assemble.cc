@@ -91,18 +91,22 @@ Assembled Fuse(const std::vector<Single>& singles, const fusion::Options& option
   return Merge(singles, fusion::Fuse(ItemsOf(singles), options));
 }
 
-std::vector<Bucket> CutPlan(const std::vector<Single>& step, const std::string& rule,
-                            const fusion::Options& options, bool cautious) {
+CutStep CutPlan(const std::vector<Single>& step, CutOptions options) {
   const std::vector<fusion::Item> items = ItemsOf(step);
   const std::vector<int> mixes = MixesOf(items, options.disable_group_fusion);
-  std::vector<schedule::Tensor> tensors;
+  CutStep cut;
   for (std::size_t i = 0; i < step.size(); ++i) {
-    tensors.push_back({step[i].ready, items[i].bytes, mixes[i], items[i].group});
+    cut.tensors.push_back({step[i].ready, items[i].bytes, mixes[i], items[i].group});
   }
-  schedule::Options cost;
-  cost.threshold = options.threshold;
-  if (cautious) cost.latency = cost.seconds_per_byte = 0.0;
-  return Merge(step, schedule::Cut(rule, tensors, cost)).buckets;
+  if (options.cautious) {
+    // Where nothing costs anything all cuts end at the same time; of the rules that merge, this one
+    // then merges only what is ready at the same moment.
+    options.schedule.cost = {};
+    if (options.rule != "wfbp") options.rule = "fusion";
+  }
+  cut.parts = schedule::Cut(options.rule, cut.tensors, options.schedule);
+  cut.buckets = Merge(step, cut.parts).buckets;
+  return cut;
 }
 
 }  // namespace horovodx::negotiation

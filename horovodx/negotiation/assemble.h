@@ -25,9 +25,21 @@ struct Assembled {
 // What is ready now, merged by the rules of fusion/.
 Assembled Fuse(const std::vector<Single>& singles, const fusion::Options& options);
 
-// A step that repeats, cut by the rules of schedule/. `disable_group_fusion` as in fusion/.
-// `cautious`: as if a collective took no time, so that nothing waits for what comes later.
-std::vector<Bucket> CutPlan(const std::vector<Single>& step, const std::string& rule,
-                            const fusion::Options& options, bool cautious);
+struct CutOptions {
+  std::string rule = "fusion";  // one of schedule::RuleNames()
+  schedule::Options schedule;
+  bool disable_group_fusion = false;  // as in fusion/
+  // As if a collective took no time, so that nothing waits for what comes later.
+  bool cautious = false;
+};
+
+struct CutStep {
+  std::vector<Bucket> buckets;
+  std::vector<schedule::Tensor> tensors;  // of the step
+  schedule::Buckets parts;                // their indices, bucket by bucket
+};
+
+// A step that repeats, cut by the rules of schedule/.
+CutStep CutPlan(const std::vector<Single>& step, CutOptions options);
 
 }  // namespace horovodx::negotiation

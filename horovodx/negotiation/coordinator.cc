@@ -199,6 +199,16 @@ void Coordinator::OnMessage(int from, const UpMessage& message, TimePoint now) {
   std::visit([&](const auto& m) { impl_->On(from, m, now); }, message);
 }
 
+void Coordinator::OnMeasured(const Measured& bucket) {
+  if (impl_->phase != Phase::kServing) return;
+  if (SetCoordinator* set = impl_->Find(bucket.set)) set->OnMeasured(bucket);
+}
+
+const PlanMeter* Coordinator::meter(std::int32_t set) const {
+  const SetCoordinator* found = impl_->Find(set);
+  return found == nullptr ? nullptr : &found->meter();
+}
+
 void Coordinator::OnTime(TimePoint now) {
   if (impl_->phase == Phase::kServing) impl_->CheckStalls(now);
 }

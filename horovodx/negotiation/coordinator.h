@@ -10,6 +10,7 @@
 #include "horovodx/base/clock.h"
 #include "horovodx/base/status.h"
 #include "horovodx/negotiation/message.h"
+#include "horovodx/negotiation/plan_meter.h"
 
 namespace horovodx::negotiation {
 
@@ -29,8 +30,10 @@ struct CoordinatorOptions {
   bool disable_group_fusion = false;
   std::size_t cache_capacity = 1024;
   bool plans = true;
-  int repeats_before_plan = 3;      // identical steps seen before a plan is made
-  std::string schedule = "fusion";  // or "wfbp"
+  int repeats_before_plan = 3;             // identical steps seen before a plan is made
+  std::string schedule = "fusion";         // one of schedule::RuleNames()
+  std::uint64_t bucket_bytes = 25u << 20;  // for the schedule "buckets"
+  PlanMeter::Options replan;               // when a plan is made anew
   bool dynamic_sets = false;
   bool stall_check = true;
   Duration stall_warning = std::chrono::seconds(60);
@@ -48,6 +51,10 @@ class Coordinator {
 
   // A message from a member.
   void OnMessage(int from, const UpMessage& message, TimePoint now);
+  // A bucket has run on rank 0.
+  void OnMeasured(const Measured& bucket);
+  // What is known of a set's costs; null if there is no such set.
+  const PlanMeter* meter(std::int32_t set) const;
   // Stall checks. Warnings are logged.
   void OnTime(TimePoint now);
   TimePoint next_time() const;

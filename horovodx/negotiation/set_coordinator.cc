@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "horovodx/base/log.h"
+
 namespace horovodx::negotiation {
 
 SetCoordinator::SetCoordinator(std::int32_t set, std::vector<std::int32_t> ranks,
@@ -18,6 +20,7 @@ SetCoordinator::SetCoordinator(std::int32_t set, std::vector<std::int32_t> ranks
       join_when_paid_(validate_.ranks.size()),
       cache_(options->cache_capacity),
       watcher_(std::max(1, options->repeats_before_plan)),
+      meter_(options->replan),
       stalls_(options->stall_warning, options->stall_shutdown) {}
 
 template <typename Message>
@@ -278,12 +281,31 @@ bool SetCoordinator::OnlyPlannedPending() const {
   return true;
 }
 
+CutOptions SetCoordinator::HowToCut() const {
+  CutOptions how;
+  how.rule = options_->schedule;
+  how.schedule.threshold = options_->fusion_threshold;
+  how.schedule.bucket_bytes = options_->bucket_bytes;
+  how.disable_group_fusion = options_->disable_group_fusion;
+  how.cautious = watcher_.cautious();
+  if (PlanMeter::Serves(how.rule) && meter_.samples() > 0) how.schedule.cost = meter_.cost();
+  return how;
+}
+
 void SetCoordinator::StartPlan() {
   Flush();
-  const fusion::Options options{options_->fusion_threshold, options_->disable_group_fusion};
   negotiation::StartPlan plan;
-  const std::vector<Single> step = watcher_.Step();
-  plan.buckets = CutPlan(step, options_->schedule, options, watcher_.cautious());
+  std::vector<Single> step = watcher_.Step();
+  for (Single& single : step) {
+    single.ready = meter_.ReadyOf(single.bucket.entries.front().name, single.ready);
+  }
+  const CutOptions how = HowToCut();
+  CutStep cut = CutPlan(step, how);
+  plan.buckets = cut.buckets;
+  HVDX_LOG(kDebug) << "set " << set_ << ": a plan of " << step.size() << " tensors in "
+                   << plan.buckets.size() << " buckets by " << how.rule << "; an allreduce takes "
+                   << schedule::Describe(how.schedule.cost) << ", from " << meter_.samples()
+                   << " measurements";
   plan.epoch = ++epoch_;
   std::unordered_map<std::string, std::string> group_of;
   for (const Single& single : step) group_of[single.bucket.entries.front().name] = single.group;
@@ -294,11 +316,35 @@ void SetCoordinator::StartPlan() {
     }
   }
   asked_to_leave_ = false;
+  RememberForMeter(step, how, std::move(cut));
   watcher_.PlanStarted();
   while (!pending_.empty()) Forget(pending_.begin());
   groups_.clear();
   owed_.assign(ranks().size(), 0);
   Send(std::move(plan));
+}
+
+void SetCoordinator::RememberForMeter(const std::vector<Single>& step, const CutOptions& how,
+                                      CutStep cut) {
+  PlanMade made;
+  for (const Single& single : step) made.names.push_back(single.bucket.entries.front().name);
+  made.tensors = std::move(cut.tensors);
+  made.buckets = std::move(cut.parts);
+  // What was cut with caution is not made anew: it was not for speed.
+  made.rule = how.cautious ? "" : how.rule;
+  made.options = how.schedule;
+  meter_.PlanStarted(std::move(made));
+}
+
+void SetCoordinator::OnMeasured(const Measured& bucket) {
+  meter_.Add(bucket);
+  if (!in_plan() || !bucket.planned || bucket.epoch != epoch_ || asked_to_leave_) return;
+  if (!meter_.AddPlanned(bucket) || !plans_allowed_) return;
+  HVDX_LOG(kInfo) << "set " << set_ << ": what an allreduce takes or when tensors come has moved; "
+                  << "a new plan will be made. An allreduce takes "
+                  << schedule::Describe(meter_.cost());
+  asked_to_leave_ = true;
+  Send(PleaseLeave{set_, epoch_});
 }
 
 Status SetCoordinator::OnLeave(std::int32_t from, const Leave& leave) {

@@ -11,6 +11,7 @@
 
 #include "horovodx/negotiation/coordinator.h"
 #include "horovodx/negotiation/message.h"
+#include "horovodx/negotiation/plan_meter.h"
 #include "horovodx/negotiation/plan_watcher.h"
 #include "horovodx/negotiation/response_cache.h"
 #include "horovodx/negotiation/stall_inspector.h"
@@ -32,6 +33,10 @@ class SetCoordinator {
   // An error is a broken protocol.
   Status OnLeave(std::int32_t from, const Leave& leave);
   void OnStuck(std::int32_t from, const Stuck& stuck);
+
+  // A bucket of this set has run on rank 0. May end a plan that should be made anew.
+  void OnMeasured(const Measured& bucket);
+  const PlanMeter& meter() const { return meter_; }
 
   // Sends what has become ready since the last call.
   void Flush();
@@ -72,7 +77,9 @@ class SetCoordinator {
   bool EndsStep(const std::vector<std::uint64_t>& unit) const;
   bool MayStartPlan() const;
   bool OnlyPlannedPending() const;
+  CutOptions HowToCut() const;
   void StartPlan();
+  void RememberForMeter(const std::vector<Single>& step, const CutOptions& how, CutStep cut);
   void RememberCutGroups(std::uint64_t end);
   void Forget(Order::iterator it);
   template <typename Message>
@@ -107,6 +114,7 @@ class SetCoordinator {
   std::vector<std::uint64_t> ready_ids_;
   ResponseCache cache_;
   PlanWatcher watcher_;
+  PlanMeter meter_;
   StallInspector stalls_;
 };
 

@@ -37,6 +37,8 @@ Result<EngineOptions> OptionsFrom(const Config& config,
   to.cycle_time = Seconds(config.cycle_time_ms.value_or(0.0) / 1000.0);
   to.plans = config.plans;
   to.schedule = config.schedule;
+  to.bucket_bytes = config.bucket_bytes;
+  to.replan.share = config.replan_share;
   auto rules = collectives::ParseAllreduceRules(config.allreduce);
   if (!rules.ok()) {
     return Status::InvalidArgument("HOROVODX_ALLREDUCE: " + rules.status().message());

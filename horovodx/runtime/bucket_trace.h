@@ -6,7 +6,8 @@
 
 namespace horovodx::runtime {
 
-void TraceStart(Timeline& timeline, const BucketJob& job);
+// `number` is this bucket's among all that have run in the set.
+void TraceStart(Timeline& timeline, const BucketJob& job, int set, std::int64_t number);
 void TraceEnd(Timeline& timeline, const BucketJob& job);
 
 }  // namespace horovodx::runtime

@@ -40,9 +40,16 @@ void Control::Post(int to, std::vector<std::byte> bytes) {
   fabric_.courier().Send(to, std::move(bytes));
 }
 
+void Control::OnMeasured(const negotiation::Measured& bucket) {
+  if (!coordinator_) return;
+  coordinator_->OnMeasured(bucket);
+  measured_ = true;
+}
+
 Result<bool> Control::Turn(TimePoint now, std::vector<DownMessage>& for_me) {
   // Called at every turn of the engine, mostly with nothing to do.
-  if (up_.empty() && now < next_time_ && !HasMail()) return false;
+  if (up_.empty() && now < next_time_ && !HasMail() && !measured_) return false;
+  measured_ = false;
   bool moved = false;
   if (HasMail()) {
     for (const auto& delivery : fabric_.courier().Receive()) {

@@ -28,6 +28,12 @@ class Control {
   // Takes in what has arrived, lets the coordinator work, sends what is to be sent, and appends
   // what is for this rank. True if anything moved. An error: a neighbour is gone or talks nonsense.
   Result<bool> Turn(TimePoint now, std::vector<negotiation::DownMessage>& for_me);
+  // A bucket has run on this rank; only rank 0's count.
+  void OnMeasured(const negotiation::Measured& bucket);
+  // The coordinator's, on rank 0; null elsewhere.
+  const negotiation::PlanMeter* meter(std::int32_t set) const {
+    return coordinator_ ? coordinator_->meter(set) : nullptr;
+  }
   bool HasMail() const { return fabric_.courier().HasMail(); }
   bool has_unsent() const { return !up_.empty(); }
   // Call Turn at or after this time, also if nothing has arrived.
@@ -62,6 +68,7 @@ class Control {
   std::vector<std::int32_t> hop_of_;  // [rank]: whom to hand a message for it to, downwards
   std::vector<negotiation::UpRecord> up_;
   TimePoint next_time_ = TimePoint::max();  // of the coordinator
+  bool measured_ = false;                   // it may have something to say
   std::uint64_t sent_ = 0;
   std::uint64_t received_ = 0;
 };

@@ -115,6 +115,7 @@ bool Engine::TurnSets(TimePoint now) {
       return true;
     }
     moved |= *turned;
+    for (const auto& bucket : runner->TakeMeasured()) control_->OnMeasured(bucket);
     if (window_open) {
       for (auto& message : runner->member().TakeMessages()) {
         control_->SendUp(std::move(message));
@@ -132,6 +133,18 @@ bool Engine::TurnSets(TimePoint now) {
     timeline_.MarkCycle();
   }
   return moved || sent;
+}
+
+// When a plan starts: fitting costs more than a bucket should be held up for.
+void Engine::NoteCosts() {
+  const negotiation::PlanMeter* meter = control_->meter(0);
+  if (meter == nullptr) return;
+  const auto ns = [](double seconds) { return static_cast<std::int64_t>(1e9 * seconds); };
+  const schedule::CostModel cost = meter->cost();
+  plans_made_anew_.store(static_cast<std::int64_t>(meter->made_anew()), std::memory_order_relaxed);
+  cost_samples_.store(static_cast<std::int64_t>(meter->samples()), std::memory_order_relaxed);
+  cost_of_nothing_ns_.store(ns(cost.Seconds(0)), std::memory_order_relaxed);
+  cost_of_mebibyte_ns_.store(ns(cost.Seconds(1 << 20)), std::memory_order_relaxed);
 }
 
 void Engine::TuneWaking(int set, SetRunner& runner) {

@@ -114,6 +114,7 @@ class Engine {
   bool EndFailing() HVDX_REQUIRES(drive_);
   void Fail(int culprit, const std::string& why) HVDX_REQUIRES(drive_);
   void CompleteAll() HVDX_REQUIRES(drive_);
+  void NoteCosts() HVDX_REQUIRES(drive_);
   void TuneWaking(int set, SetRunner& runner) HVDX_REQUIRES(drive_);
   TimePoint NextTime() const HVDX_REQUIRES(drive_);
   bool WorkLeft() const HVDX_REQUIRES(drive_);
@@ -176,6 +177,11 @@ class Engine {
   std::atomic<std::int64_t> control_received_{0};
   std::atomic<std::int64_t> buckets_planned_{0};
   std::atomic<std::int64_t> buckets_negotiated_{0};
+  // On rank 0: the world's plans that were made anew, and what an allreduce takes.
+  std::atomic<std::int64_t> plans_made_anew_{0};
+  std::atomic<std::int64_t> cost_samples_{0};
+  std::atomic<std::int64_t> cost_of_nothing_ns_{0};
+  std::atomic<std::int64_t> cost_of_mebibyte_ns_{0};
   std::thread thread_;
   Mutex shutdown_mutex_;  // who joins the thread
 };

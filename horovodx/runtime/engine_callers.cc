@@ -163,6 +163,8 @@ std::int64_t Engine::Counter(const std::string& name) const {
       {"control_messages_sent", &control_sent_}, {"control_messages_received", &control_received_},
       {"plans_started", &plans_started_},        {"plans_left", &plans_left_},
       {"buckets_planned", &buckets_planned_},    {"buckets_negotiated", &buckets_negotiated_},
+      {"plans_made_anew", &plans_made_anew_},    {"cost_samples", &cost_samples_},
+      {"cost_0_ns", &cost_of_nothing_ns_},       {"cost_1mib_ns", &cost_of_mebibyte_ns_},
   };
   const auto it = counters.find(name);
   return it == counters.end() ? -1 : it->second->load(std::memory_order_relaxed);

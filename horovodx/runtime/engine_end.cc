@@ -54,7 +54,10 @@ void Engine::OnDown(const negotiation::DownMessage& message, TimePoint now) {
   }
   const auto it = sets_.find(SetOf(message));
   if (it == sets_.end()) return;  // a set removed meanwhile
-  if (std::holds_alternative<StartPlan>(message)) plans_started_.fetch_add(1);
+  if (std::holds_alternative<StartPlan>(message)) {
+    plans_started_.fetch_add(1);
+    NoteCosts();
+  }
   if (std::holds_alternative<EndPlan>(message)) plans_left_.fetch_add(1);
   const Status status = it->second->member().OnMessage(message, now);
   if (!status.ok()) Fail(rank(), status.message());

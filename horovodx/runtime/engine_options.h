@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "horovodx/base/clock.h"
+#include "horovodx/negotiation/plan_meter.h"
 #include "horovodx/runtime/execute.h"
 
 namespace horovodx::runtime {
@@ -21,6 +22,8 @@ struct EngineOptions {
   Duration cycle_time = Duration::zero();  // a batching window; zero: none
   bool plans = true;
   std::string schedule = "fusion";
+  std::uint64_t bucket_bytes = std::uint64_t{25} << 20;
+  negotiation::PlanMeter::Options replan;
   ExecuteOptions execute;
 
   bool stall_check = true;

@@ -172,6 +172,8 @@ negotiation::CoordinatorOptions Engine::ForCoordinator() {
   to.cache_capacity = options_.cache_capacity;
   to.plans = options_.plans;
   to.schedule = options_.schedule;
+  to.bucket_bytes = options_.bucket_bytes;
+  to.replan = options_.replan;
   to.dynamic_sets = options_.dynamic_process_sets;
   to.stall_check = options_.stall_check;
   to.stall_warning = options_.stall_warning;
@@ -191,6 +193,7 @@ SetOptions Engine::ForSet(int set, std::uint32_t channel, std::vector<int> ranks
   to.execute = options_.execute;
   to.time_limit = options_.time_limit;
   to.timeline = options_.timeline ? const_cast<Timeline*>(&timeline_) : nullptr;
+  to.measure = rank() == 0 && options_.plans && negotiation::PlanMeter::Serves(options_.schedule);
   return to;
 }
 

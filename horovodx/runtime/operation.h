@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "horovodx/base/clock.h"
 #include "horovodx/base/status.h"
 #include "horovodx/negotiation/message.h"
 
@@ -32,6 +33,7 @@ struct Operation {
 
   Submission what;
   std::uint64_t elements = 0;  // of the input
+  TimePoint submitted;
 
   // Written by whoever drives the engine, read by anybody once `finished` is true.
   Status status;

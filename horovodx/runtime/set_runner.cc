@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "horovodx/base/check.h"
+#include "horovodx/negotiation/shape.h"
 #include "horovodx/runtime/bucket_trace.h"
 
 namespace horovodx::runtime {
@@ -65,6 +66,9 @@ void SetRunner::Submit(OperationPtr operation, TimePoint now) {
     const auto root = std::find(ranks.begin(), ranks.end(), request->root);
     request->root = static_cast<std::int32_t>(root - ranks.begin());
   }
+  if (options_.timeline != nullptr && member_.in_plan()) {
+    options_.timeline->Submitted(request->name, operation->submitted);
+  }
   tensors_[request->name] = std::move(operation);
   member_.Submit(std::shared_ptr<const negotiation::Request>(std::move(request)), now);
 }
@@ -97,6 +101,7 @@ Status SetRunner::Start(const negotiation::Work& work, TimePoint now) {
   EnterEpoch(work.epoch);
   running_ = true;
   planned_ = work.planned;
+  number_ = work.number;
   drop_raised_ = false;
   last_progress_ = now;
   job_.bucket = work.bucket;
@@ -114,8 +119,10 @@ Status SetRunner::Start(const negotiation::Work& work, TimePoint now) {
       return Status::Unknown("'" + name + "' was started, which this rank has not submitted");
     }
   }
-  if (options_.timeline != nullptr) TraceStart(*options_.timeline, job_);
+  if (options_.timeline != nullptr) TraceStart(*options_.timeline, job_, options_.set, traced_++);
   if (kind == Kind::kError || kind == Kind::kJoin) return Status::Ok();
+  // A turn's `now` is that of its beginning, and a bucket may begin and end in one.
+  if (options_.measure) started_ = Clock::now();
   if (UsesStage(kind)) {
     StartOnStage();
   } else {
@@ -210,7 +217,27 @@ void SetRunner::Drop(TimePoint now) {
   member_.Dropped(now);
 }
 
+void SetRunner::Measure() {
+  const Kind kind = job_.bucket->kind;
+  if (kind == Kind::kError || kind == Kind::kJoin || kind == Kind::kBarrier) return;
+  negotiation::Measured measured{.set = options_.set,
+                                 .epoch = epoch_,
+                                 .planned = planned_,
+                                 .number = number_,
+                                 .kind = kind,
+                                 .bytes = negotiation::BytesMoved(*job_.bucket),
+                                 .seconds = ToSeconds(Clock::now() - started_),
+                                 .submitted = {}};
+  if (planned_) {
+    for (const OperationPtr& operation : job_.operations) {
+      measured.submitted.push_back(operation->submitted);
+    }
+  }
+  measured_.push_back(std::move(measured));
+}
+
 void SetRunner::Finish(TimePoint now, std::vector<Completion>& completions) {
+  if (options_.measure) Measure();
   if (options_.timeline != nullptr) TraceEnd(*options_.timeline, job_);
   for (OperationPtr& operation : job_.operations) {
     if (operation == nullptr) continue;

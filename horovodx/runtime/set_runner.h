@@ -8,12 +8,14 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "horovodx/base/clock.h"
 #include "horovodx/collectives/allreduce_staged.h"
 #include "horovodx/collectives/team.h"
 #include "horovodx/negotiation/member.h"
+#include "horovodx/negotiation/plan_meter.h"
 #include "horovodx/runtime/bucket_job.h"
 #include "horovodx/runtime/execute.h"
 #include "horovodx/runtime/lane.h"
@@ -31,6 +33,7 @@ struct SetOptions {
   ExecuteOptions execute;
   Duration time_limit = std::chrono::seconds(30);  // no byte moved for this long: an error
   Timeline* timeline = nullptr;                    // borrowed; null: none
+  bool measure = false;                            // what buckets take, for the coordinator
 };
 
 // An operation that has come to its end.
@@ -56,6 +59,8 @@ class SetRunner {
   void Submit(OperationPtr operation, TimePoint now);
   // Does what can be done now; true if anything moved. An error is fatal for the job.
   Result<bool> Turn(TimePoint now, std::vector<Completion>& completions);
+  // With `measure`: the buckets that have run since the last call.
+  std::vector<negotiation::Measured> TakeMeasured() { return std::exchange(measured_, {}); }
   // Nothing is running, and nothing agreed on is left to run.
   bool drained() const { return !running_ && member_.idle(); }
   bool has_tensors() const { return !tensors_.empty(); }
@@ -87,6 +92,7 @@ class SetRunner {
   Result<bool> AdvanceOnLane(TimePoint now, std::vector<Completion>& completions);
   void Drop(TimePoint now);
   void Finish(TimePoint now, std::vector<Completion>& completions);
+  void Measure();
   Status TooSlow() const;
 
   SetOptions options_;
@@ -103,11 +109,15 @@ class SetRunner {
   bool running_ = false;
   bool planned_ = false;
   bool drop_raised_ = false;
+  std::uint64_t number_ = 0;  // as in Work
+  std::int64_t traced_ = 0;   // buckets that the timeline was told of
+  TimePoint started_;         // with `measure`
   BucketJob job_;
   std::vector<kernels::Piece> inputs_;
   std::vector<kernels::Piece> outputs_;
   std::optional<collectives::StagedAllreduce> staged_;
   TimePoint last_progress_;
+  std::vector<negotiation::Measured> measured_;
 
   Lane lane_;  // last: its thread ends before the rest goes
 };

@@ -52,7 +52,9 @@ Status SubmissionQueue::Push(std::span<const OperationPtr> operations, bool& wor
     sets_[operation.what.set].outstanding.insert(operation.what.request.name);
   }
   worth_waking = false;
+  const TimePoint now = Clock::now();
   for (const OperationPtr& operation : operations) {
+    operation->submitted = now;
     SetNames& set = sets_[operation->what.set];
     if (++set.waiting >= set.wake_after) worth_waking = true;
     pending_.push_back(operation);

@@ -2,6 +2,7 @@
 
 #include <sys/prctl.h>
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <utility>
@@ -52,7 +53,8 @@ class Printer {
   };
 
   void PrintOne(const Event& event) {
-    const std::string when = R"(,"ts":)" + std::to_string(Micros(event.at - start_));
+    const std::string when =
+        R"(,"ts":)" + std::to_string(Micros(std::max(event.at, start_) - start_));
     if (event.what == What::kCycle) {
       records_.push_back(R"({"ph":"i","name":"CYCLE_START")" + when + R"(,"s":"g"})");
       return;
@@ -63,8 +65,9 @@ class Printer {
     switch (event.what) {
       case What::kBegin:
         ++tensor.open;
-        records_.push_back(R"({"ph":"B")" + name + where + "}");
+        records_.push_back(R"({"ph":"B")" + name + where + BucketText(event) + "}");
         break;
+      case What::kSubmitted:
       case What::kTick:
         records_.push_back(R"({"ph":"X")" + name + where + R"(,"dur":0})");
         break;
@@ -84,6 +87,12 @@ class Printer {
     if (tensor.open == 0) return;
     --tensor.open;
     records_.push_back(R"({"ph":"E")" + where + args + "}");
+  }
+
+  static std::string BucketText(const Event& event) {
+    if (event.bucket < 0) return "";
+    return R"(,"args":{"bucket":)" + std::to_string(event.bucket) + R"(,"set":)" +
+           std::to_string(event.set) + "}";
   }
 
   static std::string ResultText(const Event& event) {
@@ -160,8 +169,19 @@ void Timeline::NegotiateRankReady(std::string_view tensor, int set_rank) {
 
 void Timeline::NegotiateEnd(std::string_view tensor) { ActivityEnd(tensor); }
 
-void Timeline::OperationStart(std::string_view tensor, std::string_view kind) {
-  ActivityStart(tensor, kind);
+void Timeline::Submitted(std::string_view tensor, TimePoint at) {
+  if (!active()) return;
+  Record({.what = What::kSubmitted, .at = at, .tensor = std::string(tensor), .label = "SUBMITTED"});
+}
+
+void Timeline::OperationStart(std::string_view tensor, std::string_view kind, std::int64_t bucket,
+                              int set) {
+  if (!active()) return;
+  Record({.what = What::kBegin,
+          .tensor = std::string(tensor),
+          .label = std::string(kind),
+          .bucket = bucket,
+          .set = set});
 }
 
 void Timeline::ActivityStart(std::string_view tensor, std::string_view activity) {
@@ -203,8 +223,8 @@ void Timeline::Record(Event event) {
       return;
     }
     was_empty = queue_.empty();
-    // Under the lock, so that the file is in order of time.
-    event.at = Clock::now();
+    // Under the lock, so that the file is in order of time; but for what was submitted earlier.
+    if (event.what != What::kSubmitted) event.at = Clock::now();
     queue_.push_back(std::move(event));
   }
   if (was_empty) changed_.NotifyAll();

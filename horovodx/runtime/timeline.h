@@ -46,7 +46,11 @@ class Timeline {
   void NegotiateRankReady(std::string_view tensor, int set_rank);
   void NegotiateEnd(std::string_view tensor);
 
-  void OperationStart(std::string_view tensor, std::string_view kind);
+  // This rank has given the tensor of a step that follows a plan: nothing is negotiated then.
+  void Submitted(std::string_view tensor, TimePoint at);
+  // `bucket`: a number for all tensors that run as one, of one set; -1: none.
+  void OperationStart(std::string_view tensor, std::string_view kind, std::int64_t bucket = -1,
+                      int set = 0);
   void ActivityStart(std::string_view tensor, std::string_view activity);
   void ActivityEnd(std::string_view tensor);
   // Ends the operation and whatever is still open in it. With type and shape when it succeeded.
@@ -56,11 +60,13 @@ class Timeline {
   void MarkCycle();
 
   struct Event {
-    enum class What : std::uint8_t { kBegin, kEnd, kEndAll, kTick, kCycle };
+    enum class What : std::uint8_t { kBegin, kEnd, kEndAll, kTick, kSubmitted, kCycle };
     What what = What::kBegin;
     TimePoint at = {};
     std::string tensor = {};
-    std::string label = {};  // phase or activity of kBegin; set rank of kTick
+    std::string label = {};    // phase or activity of kBegin; set rank of kTick
+    std::int64_t bucket = -1;  // of an operation's kBegin
+    int set = 0;
     // kEndAll of an operation that succeeded.
     bool has_result = false;
     ElementType type = ElementType::kFloat32;

@@ -2,8 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "horovodx/schedule/cost_model.h"
 
 namespace horovodx::schedule {
 
@@ -16,10 +20,9 @@ struct Tensor {
 };
 
 struct Options {
-  std::uint64_t threshold = 128u << 20;  // bytes of a bucket; 0: nothing is merged
-  // What one collective costs: latency + bytes * seconds_per_byte.
-  double latency = 100e-6;
-  double seconds_per_byte = 1.0 / 4e9;
+  std::uint64_t threshold = 128u << 20;           // bytes of a bucket; 0: nothing is merged
+  CostModel cost = CostModel(100e-6, 1.0 / 4e9);  // of one collective
+  std::uint64_t bucket_bytes = 25u << 20;         // for the rule "buckets"
 };
 
 // Buckets, each a run of neighbours; together they are 0, 1, ..., n-1.
@@ -33,7 +36,22 @@ Buckets CutWfbp(const std::vector<Tensor>& tensors, const Options& options);
 // and may be merged leaves, up to the threshold. O(n).
 Buckets CutFusion(const std::vector<Tensor>& tensors, const Options& options);
 
-// By the name of the rule: "wfbp", or "fusion" for this and everything else.
-Buckets Cut(const std::string& rule, const std::vector<Tensor>& tensors, const Options& options);
+// Buckets of a fixed size: one is closed by the tensor with which it holds `bucket_bytes`. O(n).
+Buckets CutFixed(const std::vector<Tensor>& tensors, const Options& options);
+
+// Merged-gradient wait-free backpropagation (Shi, Chu and Li, 2019), the published greedy rule:
+// what is to leave waits for the next tensor iff that one is ready less than a latency after it
+// could have left. O(n).
+Buckets CutMgWfbp(const std::vector<Tensor>& tensors, const Options& options);
+
+// The cut whose last bucket ends earliest. Exact, by dynamic programming. O(n) for a line, O(n * k)
+// for k pieces of lines, O(n^2) for any other cost.
+Buckets CutOptimal(const std::vector<Tensor>& tensors, const Options& options);
+
+// "wfbp", "fusion", "buckets", "mgwfbp", "optimal".
+std::span<const std::string_view> RuleNames();
+
+// By the name of the rule; "fusion" for everything else.
+Buckets Cut(std::string_view rule, const std::vector<Tensor>& tensors, const Options& options);
 
 }  // namespace horovodx::schedule

@@ -1,11 +1,17 @@
 #include "horovodx/schedule/units.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
 
 namespace horovodx::schedule {
 
 bool Fits(std::uint64_t a, std::uint64_t b, std::uint64_t threshold) {
   return a <= threshold && b <= threshold - a;
+}
+
+bool MayJoin(const Unit& last, std::uint64_t bytes, const Unit& next, std::uint64_t threshold) {
+  return threshold > 0 && last.mix == next.mix && Fits(bytes, next.bytes, threshold);
 }
 
 std::vector<Unit> UnitsOf(const std::vector<Tensor>& tensors, std::uint64_t threshold) {
@@ -24,6 +30,34 @@ std::vector<Unit> UnitsOf(const std::vector<Tensor>& tensors, std::uint64_t thre
     units.back().ready = std::max(units.back().ready, t.ready);
   }
   return units;
+}
+
+std::vector<std::size_t> FirstMates(const std::vector<Unit>& units, std::uint64_t threshold) {
+  std::vector<std::size_t> firsts(units.size());
+  std::size_t first = 0;
+  std::uint64_t bytes = 0;  // of units [first, i)
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    if (i > 0 && (threshold == 0 || units[i].mix != units[i - 1].mix)) {
+      first = i;
+      bytes = 0;
+    }
+    while (first < i && !Fits(bytes, units[i].bytes, threshold)) bytes -= units[first++].bytes;
+    bytes += units[i].bytes;
+    firsts[i] = first;
+  }
+  return firsts;
+}
+
+Buckets BucketsOf(const std::vector<Unit>& units, const std::vector<std::size_t>& ends) {
+  Buckets buckets;
+  std::size_t from = 0;
+  for (const std::size_t end : ends) {
+    std::vector<int> bucket(static_cast<std::size_t>(units[end - 1].last - units[from].first));
+    std::iota(bucket.begin(), bucket.end(), units[from].first);
+    buckets.push_back(std::move(bucket));
+    from = end;
+  }
+  return buckets;
 }
 
 }  // namespace horovodx::schedule

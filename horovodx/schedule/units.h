@@ -1,6 +1,7 @@
 // Units: what a cut must not take apart, a single tensor or the neighbours of one group. Pure.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "horovodx/schedule/cut.h"
@@ -20,5 +21,15 @@ std::vector<Unit> UnitsOf(const std::vector<Tensor>& tensors, std::uint64_t thre
 
 // True if a + b is within the threshold, whatever overflows.
 bool Fits(std::uint64_t a, std::uint64_t b, std::uint64_t threshold);
+
+// True if `next` may join a bucket that holds `bytes` and ends with `last`.
+bool MayJoin(const Unit& last, std::uint64_t bytes, const Unit& next, std::uint64_t threshold);
+
+// For each unit the first one with which it may share a bucket together with all between. Never
+// decreases. O(n).
+std::vector<std::size_t> FirstMates(const std::vector<Unit>& units, std::uint64_t threshold);
+
+// The tensors of buckets that end before units ends[0], ends[1], ...
+Buckets BucketsOf(const std::vector<Unit>& units, const std::vector<std::size_t>& ends);
 
 }  // namespace horovodx::schedule

@@ -6,17 +6,10 @@
 namespace horovodx::schedule {
 
 Buckets CutWfbp(const std::vector<Tensor>& tensors, const Options& options) {
-  Buckets buckets;
-  for (const Unit& unit : UnitsOf(tensors, options.threshold)) {
-    std::vector<int> bucket(unit.last - unit.first);
-    std::iota(bucket.begin(), bucket.end(), unit.first);
-    buckets.push_back(std::move(bucket));
-  }
-  return buckets;
-}
-
-Buckets Cut(const std::string& rule, const std::vector<Tensor>& tensors, const Options& options) {
-  return rule == "wfbp" ? CutWfbp(tensors, options) : CutFusion(tensors, options);
+  const std::vector<Unit> units = UnitsOf(tensors, options.threshold);
+  std::vector<std::size_t> ends(units.size());
+  std::iota(ends.begin(), ends.end(), 1);
+  return BucketsOf(units, ends);
 }
 
 }  // namespace horovodx::schedule

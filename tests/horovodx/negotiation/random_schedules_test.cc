@@ -45,15 +45,17 @@ TEST_F(RandomSchedulesTest, EveryTensorMeetsItsPartnersAndNothingHangs) {
     all.plans += s.plans;
     all.stuck += s.stuck;
     all.resent += s.resent;
+    all.made_anew += s.made_anew;
   }
   std::printf(
       "%llu schedules: %llu tensors, %llu errors, %llu buckets negotiated, %llu planned, "
-      "%llu dropped, %llu plans, %llu stuck, %llu resent, %llu messages\n",
+      "%llu dropped, %llu plans, %llu made anew, %llu stuck, %llu resent, %llu messages\n",
       static_cast<unsigned long long>(schedules), static_cast<unsigned long long>(all.tensors),
       static_cast<unsigned long long>(all.errors), static_cast<unsigned long long>(all.negotiated),
       static_cast<unsigned long long>(all.planned), static_cast<unsigned long long>(all.dropped),
-      static_cast<unsigned long long>(all.plans), static_cast<unsigned long long>(all.stuck),
-      static_cast<unsigned long long>(all.resent), static_cast<unsigned long long>(all.messages));
+      static_cast<unsigned long long>(all.plans), static_cast<unsigned long long>(all.made_anew),
+      static_cast<unsigned long long>(all.stuck), static_cast<unsigned long long>(all.resent),
+      static_cast<unsigned long long>(all.messages));
   if (only != 0) return;
   // Every path was walked, many times.
   EXPECT_GT(all.planned, 10 * schedules);
@@ -61,6 +63,7 @@ TEST_F(RandomSchedulesTest, EveryTensorMeetsItsPartnersAndNothingHangs) {
   EXPECT_GT(all.dropped, schedules / 20);
   EXPECT_GT(all.stuck, schedules / 100);
   EXPECT_GT(all.resent, schedules / 100);
+  EXPECT_GT(all.made_anew, schedules / 100);
   EXPECT_GT(all.errors, schedules / 10);
 }
 

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "horovodx/negotiation/shape.h"
 #include "tests/horovodx/negotiation/sim_world.h"
 
 namespace horovodx::negotiation::sim {
@@ -72,10 +73,28 @@ void World::Complete(int rank, std::int32_t set, const Key& key) {
     }
   }
   ++(std::get<1>(key) ? stats_.planned : stats_.negotiated);
+  if (rank == 0) Measure(set, key, instance);
   state.finished.push_back(key);
   state.running.reset();
   state.member->Finished(now_);
   Wake(rank);
+}
+
+// Rank 0 tells the coordinator what it saw: anything at all, so that plans are made anew at random.
+void World::Measure(std::int32_t set, const Key& key, const Instance& instance) {
+  const auto [of_set, planned, epoch, number] = key;
+  Measured measured{set, epoch, planned, number, instance.bucket.kind, 0, 0.0, {}};
+  measured.bytes = BytesMoved(instance.bucket);
+  measured.seconds = 1e-6 * static_cast<double>(Draw(random_, 1, 1000));
+  for (std::size_t i = 0; i < instance.bucket.entries.size(); ++i) {
+    measured.submitted.push_back(now_ - std::chrono::microseconds(Draw(random_, 0, 500)));
+  }
+  const PlanMeter* meter = coordinator_->meter(set);
+  if (meter == nullptr) return;  // removed
+  const std::uint64_t before = meter->made_anew();
+  coordinator_->OnMeasured(measured);
+  stats_.made_anew += meter->made_anew() - before;
+  At(now_ + std::chrono::microseconds(1), [this] { SendDown(); });
 }
 
 void World::Drop(int rank, std::int32_t set) {

@@ -68,7 +68,10 @@ class Writer {
     c.cache_capacity = OneOf<std::size_t>({0, 1, 4, 1024, 1024});
     c.repeats_before_plan = static_cast<int>(Draw(random_, 1, 3));
     c.fusion_threshold = OneOf<std::uint64_t>({0, 64, 1000, 1u << 20});
-    c.schedule = OneOf<const char*>({"fusion", "wfbp"});
+    c.schedule = OneOf<const char*>({"fusion", "wfbp", "buckets", "mgwfbp", "optimal"});
+    c.replan = {.share = OneOf({0.0, 0.05, 0.25}),
+                .gain = OneOf({0.0, 0.02}),
+                .first_check = OneOf<std::uint64_t>({1, 2, 16})};
     c.disable_group_fusion = Chance(random_, 20);
     c.plans = Chance(random_, 95);
     job_.member.cache_capacity = c.cache_capacity;

@@ -28,6 +28,7 @@ struct Stats {
   std::uint64_t plans = 0;  // started
   std::uint64_t stuck = 0;
   std::uint64_t resent = 0;
+  std::uint64_t made_anew = 0;  // plans, because of what was measured
 };
 
 class World {
@@ -94,6 +95,7 @@ class World {
   void Advance(int rank, std::int32_t set);
   void Start(int rank, std::int32_t set, const Work& work);
   void Complete(int rank, std::int32_t set, const Key& key);
+  void Measure(std::int32_t set, const Key& key, const Instance& instance);
   void Drop(int rank, std::int32_t set);
   void CheckEntry(int rank, const Instance& instance, std::size_t entry, std::int32_t set);
   bool ErrorExpected(std::int32_t set, const std::string& name, std::size_t occurrence) const;

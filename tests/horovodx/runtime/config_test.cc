@@ -89,7 +89,9 @@ TEST_F(ConfigTest, EveryVariableReachesItsField) {
                     {"HOROVOD_TORUS_ALLREDUCE", "1"},
                     {"HOROVOD_ADASUM_MPI_CHUNK_SIZE", "4096"},
                     {"HOROVOD_THREAD_AFFINITY", "0,5"},
-                    {"HOROVODX_SCHEDULE", "wfbp"},
+                    {"HOROVODX_SCHEDULE", "optimal"},
+                    {"HOROVODX_BUCKET_BYTES", "1000"},
+                    {"HOROVODX_REPLAN", "0.5"},
                     {"HOROVODX_PLANS", "0"},
                     {"HOROVODX_ALLREDUCE", "ring:1M-max"},
                     {"HOROVODX_DETERMINISTIC", "1"},
@@ -140,7 +142,9 @@ TEST_F(ConfigTest, EveryVariableReachesItsField) {
   EXPECT_TRUE(c.torus_allreduce);
   EXPECT_EQ(c.adasum_chunk, 4096u);
   EXPECT_THAT(c.cores, ElementsAre(0, 5));
-  EXPECT_EQ(c.schedule, "wfbp");
+  EXPECT_EQ(c.schedule, "optimal");
+  EXPECT_EQ(c.bucket_bytes, 1000u);
+  EXPECT_EQ(c.replan_share, 0.5);
   EXPECT_FALSE(c.plans);
   EXPECT_EQ(c.allreduce, "ring:1M-max");
   EXPECT_TRUE(c.deterministic);
@@ -189,7 +193,7 @@ TEST_F(ConfigTest, RefusesWhatWouldMakeTheJobComeUpWrong) {
       {"HOROVOD_FUSION_THRESHOLD", "-1", "whole number from 0"},
       {"HOROVODX_TRANSPORT", "udp", "one of auto, shm, tcp"},
       {"HOROVODX_STREAMS", "0", "from 1 to 64"},
-      {"HOROVODX_SCHEDULE", "best", "one of fusion, wfbp"},
+      {"HOROVODX_SCHEDULE", "best", "one of fusion, wfbp, buckets, mgwfbp, optimal"},
       {"HOROVODX_PLANS", "yes", "0 or 1"},
       {"HOROVODX_PLANS", "2", "0 or 1"},
       {"HOROVODX_DETERMINISTIC", "on", "0 or 1"},

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <array>
 #include <atomic>
 #include <cstdio>
 #include <fstream>
@@ -130,6 +131,58 @@ TEST_F(EngineDiagnostics, TheTimelineShowsNegotiationAndOperation) {
   }
   EXPECT_THAT(text.str().substr(text.str().find_last_not_of(" \n")), testing::StartsWith("]"));
   std::remove(path.c_str());
+}
+
+// Steps of eight tensors, all given before any is waited for.
+void TrainSteps(Engine& engine, int steps) {
+  std::vector<std::vector<float>> tensors(8, std::vector<float>(1000));
+  for (int step = 0; step < steps; ++step) {
+    std::vector<OperationPtr> operations;
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      tensors[i].assign(1000 + i, static_cast<float>(step + engine.rank()));
+      auto operation = engine.Submit(Allreduce("t" + std::to_string(i), tensors[i]));
+      ASSERT_TRUE(operation.ok());
+      operations.push_back(*operation);
+    }
+    for (std::size_t i = 0; i < tensors.size(); ++i) {
+      ASSERT_TRUE(engine.Wait(operations[i], Deadline::After(std::chrono::seconds(60))));
+      ASSERT_TRUE(operations[i]->status.ok()) << operations[i]->status.ToString();
+      const auto ranks = static_cast<float>(engine.process_sets().SizeOf(0));
+      ASSERT_EQ(tensors[i].back(), ranks * static_cast<float>(step) + ranks * (ranks - 1) / 2);
+    }
+  }
+}
+
+TEST_F(EngineDiagnostics, APlanIsMadeAnewOnAllRanksWhenCostsHaveMoved) {
+  EngineOptions options;
+  options.schedule = "optimal";
+  // As good as is good enough, and any difference from what was assumed counts.
+  options.replan = {.share = 1e-6, .gain = 0.0, .first_check = 4};
+  EngineWorld world(3, options);
+  std::array<std::int64_t, 3> started{};
+  world.Run([&](Engine& engine) {
+    TrainSteps(engine, 60);
+    started[engine.rank()] = engine.Counter("plans_started");
+    if (engine.rank() != 0) return;
+    EXPECT_GE(engine.Counter("plans_made_anew"), 1);
+    EXPECT_GT(engine.Counter("cost_samples"), 0);
+    EXPECT_GT(engine.Counter("cost_1mib_ns"), 0);
+    EXPECT_GE(engine.Counter("cost_1mib_ns"), engine.Counter("cost_0_ns"));
+  });
+  EXPECT_GE(started[0], 2);
+  EXPECT_EQ(started[1], started[0]);
+  EXPECT_EQ(started[2], started[0]);
+}
+
+TEST_F(EngineDiagnostics, APlanStaysWhereItIsNotToBeMadeAnew) {
+  EngineOptions options;
+  options.schedule = "optimal";
+  options.replan = {.share = 0.0, .gain = 0.0, .first_check = 4};
+  EngineWorld world(2, options);
+  world.Run([](Engine& engine) {
+    TrainSteps(engine, 60);
+    EXPECT_EQ(engine.Counter("plans_made_anew"), 0);
+  });
 }
 
 double CpuSeconds() {

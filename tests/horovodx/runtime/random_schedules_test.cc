@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "horovodx/schedule/cut.h"
 #include "tests/horovodx/runtime/random_program.h"
 #include "tests/support/engine_world.h"
 
@@ -160,6 +161,11 @@ Outcome RunProgram(const RandomProgram& program, bool plans, const std::string& 
   return outcome;
 }
 
+std::string RuleOf(std::uint64_t seed) {
+  const auto names = schedule::RuleNames();
+  return std::string(names[seed % names.size()]);
+}
+
 int ProgramsToRun() {
   if (const char* programs = std::getenv("HVDX_PROGRAMS")) return std::atoi(programs);
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
@@ -178,7 +184,7 @@ TEST(RandomSchedulesTest, PlansGiveTheBitsOfPlainNegotiation) {
     SCOPED_TRACE("replay with HVDX_SEED=" + std::to_string(seed));
     const RandomProgram program(seed);
     const Outcome plain = RunProgram(program, false, "fusion");
-    const Outcome planned = RunProgram(program, true, seed % 2 == 0 ? "fusion" : "wfbp");
+    const Outcome planned = RunProgram(program, true, RuleOf(seed));
     ASSERT_EQ(plain.plans, 0);
     plans += planned.plans;
     for (int rank = 0; rank < program.ranks; ++rank) {

@@ -92,6 +92,20 @@ TEST_F(TimelineTest, AFailedOperationEndsWhatIsOpenAndHasNoResult) {
   EXPECT_EQ(trace[7], R"({"ph":"E","pid":1})");
 }
 
+TEST_F(TimelineTest, PlannedTensorsShowWhenTheyCameAndInWhichBucketTheyRan) {
+  Timeline timeline;
+  const TimePoint before = Clock::now();
+  ASSERT_TRUE(timeline.Start(Path("planned"), false));
+  timeline.Submitted("x", before);  // earlier than the recording: counts as its start
+  timeline.OperationStart("x", "ALLREDUCE", 7, 2);
+  timeline.OperationEnd("x", ElementType::kFloat32, {1});
+  timeline.Stop();
+  const auto trace = ReadTrace(Path("planned"));
+  ASSERT_THAT(trace, SizeIs(7));
+  EXPECT_EQ(trace[4], R"({"dur":0,"name":"SUBMITTED","ph":"X","pid":1})");
+  EXPECT_EQ(trace[5], R"({"args":{"bucket":7,"set":2},"name":"ALLREDUCE","ph":"B","pid":1})");
+}
+
 TEST_F(TimelineTest, CyclesAreMarkedOnlyWhenAskedFor) {
   Timeline timeline;
   ASSERT_TRUE(timeline.Start(Path("no_cycles"), false));

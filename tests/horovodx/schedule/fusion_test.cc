@@ -9,7 +9,7 @@ namespace {
 using testing::ElementsAre;
 
 // A collective of b bytes takes 10 + b seconds.
-constexpr Options kSlow{100, 10.0, 1.0};
+const Options kSlow{.threshold = 100, .cost = {10.0, 1.0}};
 
 TEST(FusionTest, WhatIsReadyWhenTheLineIsFreeLeavesTogether) {
   // 0 leaves at 0 and takes 11 seconds; 1 and 2 are ready by then, 3 is not.
@@ -21,7 +21,7 @@ TEST(FusionTest, WhatIsReadyWhenTheLineIsFreeLeavesTogether) {
 TEST(FusionTest, TheThresholdBoundsABucket) {
   EXPECT_THAT(Cut("fusion", {{0, 60, 0, -1}, {0, 40, 0, -1}, {0, 1, 0, -1}}, kSlow),
               ElementsAre(ElementsAre(0, 1), ElementsAre(2)));
-  EXPECT_THAT(Cut("fusion", {{0, 0, 0, -1}, {0, 0, 0, -1}}, {0, 10.0, 1.0}),
+  EXPECT_THAT(Cut("fusion", {{0, 0, 0, -1}, {0, 0, 0, -1}}, {.threshold = 0, .cost = {10.0, 1.0}}),
               ElementsAre(ElementsAre(0), ElementsAre(1)));
 }
 
@@ -37,8 +37,9 @@ TEST(FusionTest, AGroupIsReadyWithItsLastTensor) {
 }
 
 TEST(FusionTest, WithoutCostsOnlyTheSameMomentMerges) {
-  EXPECT_THAT(Cut("fusion", {{0, 1, 0, -1}, {0, 1, 0, -1}, {1, 1, 0, -1}}, {100, 0.0, 0.0}),
-              ElementsAre(ElementsAre(0, 1), ElementsAre(2)));
+  EXPECT_THAT(
+      Cut("fusion", {{0, 1, 0, -1}, {0, 1, 0, -1}, {1, 1, 0, -1}}, {.threshold = 100, .cost = {}}),
+      ElementsAre(ElementsAre(0, 1), ElementsAre(2)));
 }
 
 }  // namespace

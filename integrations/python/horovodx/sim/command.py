@@ -1,0 +1,231 @@
+"""hvdx-sim: what training would take on a cluster that need not exist."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from typing import Any
+
+from horovodx.sim import explain, pictures, report, units, workload
+from horovodx.sim.core import SCHEDULES, Cluster, Run
+from horovodx.sim.models import MODELS
+from horovodx.sim.sweep import Point, places, sweep, usual_workers
+from horovodx.sim.timeline import read_timeline, usual_step
+from horovodx.sim.trace import chrome_trace
+from horovodx.sim.units import BadInput
+
+_ABOUT = """\
+Predicts the step time of data-parallel training from a model, a cluster, an allreduce algorithm and
+a schedule, with the schedules and cost formulas of the engine itself; or explains a recorded step.
+
+  hvdx-sim resnet50                                   1 to 100,000 workers, 10 Gbit/s
+  hvdx-sim bert_base --workers 8,64 --schedule all    every schedule
+  hvdx-sim vgg16 --workers 64 --ranks-per-host 8 --net 20us,100Gbit/s --picture step.svg
+  hvdx-sim my_model.json --forward-ms 30              gradients and times from a file
+  hvdx-sim --from timeline.json                       where the time of a recorded step went
+"""
+_MORE = """\
+Quantities have units: 50us, 10Gbit/s, 1.2GB/s, 25MiB. A link is a latency and a bandwidth.
+
+A model file is {"name": ..., "batch": ..., "forward_ms": ..., "gradients": [{"name": ...,
+"elements" or "bytes": ..., "backward_ms": ...}, ...]}, gradients in forward order.
+
+Times of the models known by name are in proportion to their multiply-adds (backward twice forward;
+a normalised value counts as 80). --tflops sets the speed of a worker; --rate, --forward-ms and
+--backward-ms set the times themselves.
+
+What is assumed: workers are equally fast, one allreduce runs at a time, computing and communication
+do not slow each other down, and the next step begins when the last gradient has arrived (with
+--split: when what its layers need has).
+"""
+
+
+def _arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        "hvdx-sim",
+        description=_ABOUT,
+        epilog=_MORE,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    add = parser.add_argument
+    add("model", nargs="?", help=f"{', '.join(MODELS)}, or a JSON file")
+    add("--from", dest="timeline", metavar="FILE", help="a timeline that the engine recorded")
+    add("--step", metavar="N", help="with --from: which step (a usual one)")
+    worker = parser.add_argument_group("worker")
+    add = worker.add_argument
+    add("--batch", metavar="N", help="examples a worker and step (32)")
+    add("--tflops", metavar="X", help="sustained by a worker, 10^12 operations a second (10)")
+    add("--rate", metavar="X", help="examples a second that one worker alone trains")
+    add("--forward-ms", metavar="T", help="forward pass of a step")
+    add("--backward-ms", metavar="T", help="backward pass of a step")
+    add("--element-bytes", metavar="N", help="of a gradient (4)")
+    cluster = parser.add_argument_group("cluster")
+    add = cluster.add_argument
+    add("--workers", metavar="N,...", help="numbers of workers (1 to 100,000)")
+    add("--ranks-per-host", metavar="N", help="(1)")
+    add("--net", metavar="LINK", help="between hosts (50us,10Gbit/s)")
+    add("--host", metavar="LINK", help="inside a host (5us,10GB/s)")
+    add("--reduce", metavar="RATE", help="adding up (10GB/s)")
+    add("--one-window", action="store_true", help="messages of any length, as publications assume")
+    schedule = parser.add_argument_group("what leaves when, and how")
+    add = schedule.add_argument
+    add("--schedule", metavar="NAME,...", help=f"{', '.join(SCHEDULES)} or all (optimal)")
+    add("--algorithm", metavar="NAME", help="auto (the engine's choice), best, ring, ... (auto)")
+    add("--allreduce", metavar="RULES", help="as HOROVODX_ALLREDUCE, for auto")
+    add("--threshold", metavar="SIZE", help="HOROVOD_FUSION_THRESHOLD (128MiB)")
+    add("--bucket", metavar="SIZE", help="of the schedule buckets (25MiB)")
+    add("--split", action="store_true", help="allgathers travel in the next forward pass")
+    output = parser.add_argument_group("output; '-' is the terminal")
+    add = output.add_argument
+    add("--json", metavar="FILE", help="everything, also every bucket")
+    add("--plot", metavar="FILE.svg", help="efficiency over workers")
+    add("--picture", metavar="FILE.svg", help="one step: computing and communication")
+    add("--trace", metavar="FILE", help="one step as a Chrome trace")
+    return parser
+
+
+def _whole(text: str, what: str, most: int = 100_000_000) -> int:
+    value = units.number(text, what, 1)
+    if value != int(value) or value > most:
+        raise BadInput(f"{what}: '{text}' is not a whole number from 1 to {most}")
+    return int(value)
+
+
+def _workload(args: argparse.Namespace) -> workload.Workload:
+    element_bytes = _whole(args.element_bytes or "4", "--element-bytes", 16)
+    if args.model in MODELS:
+        batch = _whole(args.batch or "32", "--batch", 1_000_000)
+        tflops = units.number(args.tflops or "10", "--tflops", 1e-6)
+        found = workload.of_model(MODELS[args.model](), batch, element_bytes, 1e12 * tflops)
+    elif args.model.endswith(".json"):
+        for option in ("batch", "tflops"):
+            if getattr(args, option) is not None:
+                raise BadInput(f"--{option}: a model file says itself what it takes")
+        found = workload.of_file(args.model, element_bytes)
+    else:
+        raise BadInput(f"no model '{args.model}'; there are {', '.join(MODELS)}, and JSON files")
+    if args.rate is not None:
+        found = workload.at_rate(found, units.number(args.rate, "--rate", 1e-9))
+    passes = {
+        name: units.number(getattr(args, f"{name}_ms"), f"--{name}-ms") / 1e3
+        for name in ("forward", "backward")
+        if getattr(args, f"{name}_ms") is not None
+    }
+    return found.scaled(passes.get("forward"), passes.get("backward"))
+
+
+def _cluster(args: argparse.Namespace) -> Cluster:
+    cluster = Cluster(windows=not args.one_window, rules=args.allreduce or "")
+    if args.net is not None:
+        cluster.net = units.level(args.net, "--net")
+    if args.host is not None:
+        cluster.host = units.level(args.host, "--host")
+    if args.reduce is not None:
+        cluster.reduce = units.bytes_per_second(args.reduce, "--reduce")
+    if args.threshold is not None:
+        cluster.threshold = units.size(args.threshold, "--threshold")
+    if args.bucket is not None:
+        cluster.bucket_bytes = units.size(args.bucket, "--bucket")
+    if "\n" in cluster.rules:
+        raise BadInput("--allreduce: more than one line")
+    return cluster
+
+
+def _runs(args: argparse.Namespace) -> list[Run]:
+    schedules = (args.schedule or "optimal").split(",")
+    if schedules == ["all"]:
+        schedules = list(SCHEDULES)
+    for name in schedules:
+        if name not in SCHEDULES:
+            known = ", ".join([*SCHEDULES, "all"])
+            raise BadInput(f"--schedule: no schedule '{name}'; there are {known}")
+    ranks = _whole(args.ranks_per_host or "1", "--ranks-per-host", 100_000)
+    if args.workers is None:
+        workers = usual_workers(ranks)
+    else:
+        workers = [_whole(word, "--workers") for word in args.workers.split(",")]
+    algorithm = args.algorithm or "auto"
+    if len(algorithm.split()) != 1:
+        raise BadInput(f"--algorithm: '{algorithm}' is no name")
+    return [
+        Run(schedule, algorithm, hosts, local, args.split)
+        for schedule in schedules
+        for hosts, local in places(workers, ranks)
+    ]
+
+
+def _write(path: str, text: str) -> None:
+    if path == "-":
+        print(text)
+        return
+    try:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise BadInput(f"{path}: {error.strerror}") from error
+
+
+def _svg(path: str, option: str) -> str:
+    if path != "-" and not path.endswith(".svg"):
+        raise BadInput(f"{option}: '{path}' does not end in .svg")
+    return path
+
+
+def _simulate(args: argparse.Namespace) -> None:
+    for option in ("plot", "picture"):
+        if getattr(args, option) is not None:
+            _svg(getattr(args, option), f"--{option}")
+    if args.step is not None:
+        raise BadInput("--step: goes with --from")
+    load, cluster, runs = _workload(args), _cluster(args), _runs(args)
+    points: list[Point] = sweep(load, cluster, runs)
+    if "-" not in (args.json, args.plot, args.picture, args.trace):
+        print(f"{report.heading(load, cluster)}\n\n{report.table(points)}")
+    shown = points[-1]  # the step that --picture and --trace show
+    if args.json is not None:
+        _write(args.json, json.dumps(report.as_json(load, cluster, points), indent=1))
+    if args.plot is not None:
+        _write(args.plot, pictures.efficiency_plot(f"{load.name}: efficiency by workers", points))
+    if args.picture is not None:
+        _write(args.picture, pictures.step_picture(load, shown.step, shown.run))
+    if args.trace is not None:
+        _write(args.trace, json.dumps(chrome_trace(load, shown.step), indent=1))
+
+
+def _explain(args: argparse.Namespace) -> None:
+    given = {k for k, v in vars(args).items() if v not in (None, False)}
+    if more := sorted(given - {"timeline", "step", "json"}):
+        raise BadInput(f"--from goes with --step and --json only, not with {more[0]}")
+    steps = read_timeline(args.timeline)
+    number = usual_step(steps)
+    if args.step is not None:
+        number = int(units.number(args.step, "--step"))
+        if number >= len(steps):
+            raise BadInput(f"--step: there is no step {number}; the recording has {len(steps)}")
+    if args.json is not None:
+        _write(args.json, json.dumps(explain.as_json(steps, number), indent=1))
+    if args.json != "-":
+        print(explain.explain(steps, number))
+
+
+def main(words: list[str] | None = None) -> int:
+    """The console command."""
+    parser = _arguments()
+    args: Any = parser.parse_args(words)
+    try:
+        if args.timeline is not None:
+            _explain(args)
+        elif args.model is not None:
+            _simulate(args)
+        else:
+            parser.print_usage(sys.stderr)
+            raise BadInput("needs a model, or --from a timeline")
+    except BadInput as error:
+        print(f"hvdx-sim: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

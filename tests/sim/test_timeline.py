@@ -1,0 +1,173 @@
+"""Recorded timelines: read into steps, explained, and refused when they are none."""
+
+import json
+
+import pytest
+from sim_command import run
+
+from horovodx.sim.timeline import read_timeline, usual_step
+
+
+class Recording:
+    """Writes events as the engine does; milliseconds."""
+
+    def __init__(self):
+        self.events = [
+            {"name": "process_name", "ph": "M", "pid": 0, "args": {"start_time": 1}},
+        ]
+        self.pids = {}
+
+    def _add(self, phase, tensor, at, **more):
+        if tensor not in self.pids:
+            self.pids[tensor] = pid = len(self.pids) + 1
+            args = {"name": tensor}
+            self.events.append({"name": "process_name", "ph": "M", "pid": pid, "args": args})
+        event = {"ph": phase, "ts": 1000 * at, "pid": self.pids[tensor]}
+        self.events.append(event | more)
+
+    def negotiated(self, tensor, start, end):
+        self._add("B", tensor, start, name="NEGOTIATE_ALLREDUCE")
+        self._add("X", tensor, end, name="0", dur=0)
+        self._add("E", tensor, end)
+
+    def submitted(self, tensor, at):
+        self._add("X", tensor, at, name="SUBMITTED", dur=0)
+
+    def bucket(self, tensors, start, end, elements=1000, number=None):
+        args = {} if number is None else {"args": {"bucket": number}}
+        for tensor in tensors:
+            self._add("B", tensor, start, name="ALLREDUCE", **args)
+            self._add("B", tensor, start, name="GLOO_ALLREDUCE")
+        for tensor in tensors:
+            self._add("E", tensor, end)
+            self._add("E", tensor, end, args={"dtype": "float32", "shape": f"[{elements}]"})
+
+    def write(self, path):
+        path.write_text(json.dumps(self.events))
+        return path
+
+
+def planned_steps(count):
+    """Each step: fc at 0, conv2 at 2, conv1 at 12; the line carries fc 0 to 5, conv2 5 to 8, then
+    waits for conv1, which takes 12 to 20."""
+    recording = Recording()
+    for step in range(count):
+        zero = 100 * step
+        for tensor, at in (("fc", 0), ("conv2", 2)):
+            recording.submitted(tensor, zero + at)
+        recording.bucket(["fc"], zero, zero + 5, 2000, number=3 * step)
+        recording.bucket(["conv2"], zero + 5, zero + 8, 1000, number=3 * step + 1)
+        recording.submitted("conv1", zero + 12)
+        recording.bucket(["conv1"], zero + 12, zero + 20, 4000, number=3 * step + 2)
+    return recording
+
+
+def test_steps_and_buckets(tmp_path):
+    recorded = read_timeline(str(planned_steps(3).write(tmp_path / "t.json")))
+    assert [step.tensors for step in recorded] == [["fc", "conv2", "conv1"]] * 3
+    step = recorded[1]
+    assert [group.bytes for group in step.groups] == [8000, 4000, 16000]
+    assert step.ended - step.first_ready == pytest.approx(0.020)
+    assert step.ended - step.last_ready == pytest.approx(0.008)
+
+
+def test_negotiated_tensors_that_ran_together_are_one_bucket(tmp_path):
+    recording = Recording()
+    for tensor, start in (("b", 0), ("a", 1)):
+        recording.negotiated(tensor, start, start + 1)
+    recording.bucket(["b", "a"], 3, 4)
+    recording.negotiated("b", 10, 11)
+    recording.bucket(["b"], 11, 12)
+    first, second = read_timeline(str(recording.write(tmp_path / "t.json")))
+    assert first.tensors == ["b", "a"] and len(first.groups) == 1
+    assert first.groups[0].last.tensor == "a"
+    assert second.tensors == ["b"]
+
+
+def test_what_the_end_of_the_recording_cuts_off_is_left_out(tmp_path):
+    recording = planned_steps(2)
+    recording._add("B", "fc", 300, name="ALLREDUCE")
+    assert len(read_timeline(str(recording.write(tmp_path / "t.json")))) == 2
+
+
+def test_a_usual_step_is_a_late_one_of_median_length(tmp_path):
+    recorded = read_timeline(str(planned_steps(9).write(tmp_path / "t.json")))
+    assert 4 <= usual_step(recorded) < 9
+
+
+def test_explains_where_the_time_went(capsys, tmp_path):
+    code, out, err = run(capsys, "--from", planned_steps(5).write(tmp_path / "t.json"))
+    assert code == 0, err
+    assert "exposed 8 ms: bucket 2 took 8 ms, waited for conv1" in out
+    assert "20 ms from the first gradient to the last result" in out
+    line = next(line for line in out.splitlines() if line.endswith("conv1: waited for conv1"))
+    assert line.split()[:8] == ["2", "1", "16", "KB", "12.00", "12.00", "8.00", "4.00"]
+    assert "conv2: ready 3 ms before it started" in out
+    assert "optimal" in out
+
+
+def test_of_many_buckets_the_longest_are_named(capsys, tmp_path):
+    recording = Recording()
+    for number in range(8):
+        recording.submitted(f"t{number}", 0)
+    for number in range(8):
+        start = 10 * number
+        recording.bucket([f"t{number}"], start, start + (9 if number == 5 else 2 + number / 10))
+    code, out, err = run(capsys, "--from", recording.write(tmp_path / "t.json"))
+    assert code == 0, err
+    said = next(line for line in out.splitlines() if line.startswith("exposed"))
+    for part in ("bucket 4 took", "bucket 5 took 9 ms, ready 50 ms before it started"):
+        assert part in said
+    assert "bucket 0" not in said
+    assert "4 other buckets took" in said
+    assert "the line was idle for" in said
+
+
+def test_explanation_as_json(capsys, tmp_path):
+    path = planned_steps(5).write(tmp_path / "t.json")
+    code, out, err = run(capsys, "--from", path, "--step", 1, "--json", "-")
+    assert code == 0, err
+    said = json.loads(out)
+    assert said["step"] == 1
+    assert said["exposed_seconds"] == pytest.approx(0.008)
+    assert said["buckets"][2]["line_idle_seconds"] == pytest.approx(0.004)
+    predicted = said["predicted_seconds"]
+    # The recorded buckets are those of wfbp, whose prediction must meet the recording.
+    assert predicted["wfbp"] == pytest.approx(0.020, rel=0.05)
+    assert predicted["optimal"] <= min(predicted.values()) + 1e-12
+
+
+@pytest.mark.parametrize(
+    "text, said",
+    [
+        ("", "not JSON"),
+        ("{}", "no list of events"),
+        ("[]", "no finished operation in 0 events"),
+        ("[1]", "event 0: 1 is not an object"),
+        (
+            '[{"ph":"M","name":"process_name","pid":1,"args":{"name":"a"}},'
+            '{"ph":"B","name":"ALLREDUCE","pid":1,"ts":"now"}]',
+            "event 1: ts: 'now' is not a time",
+        ),
+        (
+            '[{"ph":"M","name":"process_name","pid":1,"args":{"name":"a"}},'
+            '{"ph":"B","name":"ALLREDUCE","pid":1,"ts":NaN}]',
+            "event 1: ts: nan is not a time",
+        ),
+        ('[{"ph":"M","pid":[1],"name":"process_name","args":{"name":"a"}}]', "event 0: pid"),
+        ('[{"ph":"B","pid":{},"ts":1}]', "event 0: pid"),
+        ('[{"ph":"M","pid":1,"name":"process_name","args":[]}]', "no finished operation"),
+        ('[{"ph":"E","pid":7,"ts":1}, {"ph":[]}]', "no finished operation in 2 events"),
+    ],
+)
+def test_what_is_no_timeline_is_refused(capsys, tmp_path, text, said):
+    path = tmp_path / "t.json"
+    path.write_text(text)
+    code, _, err = run(capsys, "--from", path)
+    assert code == 2
+    assert said in err
+
+
+def test_a_step_that_is_not_there(capsys, tmp_path):
+    path = planned_steps(2).write(tmp_path / "t.json")
+    assert "there is no step 9; the recording has 2" in run(capsys, "--from", path, "--step", 9)[2]

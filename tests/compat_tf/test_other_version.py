@@ -80,6 +80,8 @@ def test_other_version(tmp_path: Path) -> None:
     assert version != _answer(Path(sys.executable), question)
     assert directory != tmp_path or version == other
     files = [*FILES, *rank_jobs.KERAS_FILES]
-    code, output = rank_jobs.run_checks(2, files, 600.0, str(python), HVDX_KERAS="tensorflow")
+    keras = _answer(python, "from importlib.metadata import version; print(version('keras'))")
+    which = "legacy" if keras.startswith("2.") else "tensorflow"
+    code, output = rank_jobs.run_checks(2, files, 600.0, str(python), HVDX_KERAS=which)
     print(f"TensorFlow {version}\n{output}")
     assert code == 0

@@ -1,17 +1,19 @@
 """The same checks with each Keras, in step on all ranks.
 
-HVDX_KERAS says which: "tensorflow" (Keras 3), "torch" (Keras 3), or "legacy" (tf_keras).
+HVDX_KERAS says which: "tensorflow" (Keras 3), "torch" (Keras 3), or "legacy" (tf_keras, or
+Keras 2 where TensorFlow has no other).
 """
 
 import faulthandler
 import os
+from importlib.metadata import version
 from typing import Any, Iterator
 
 import pytest
 
 WHICH = os.environ.get("HVDX_KERAS", "tensorflow")
 os.environ["KERAS_BACKEND"] = "torch" if WHICH == "torch" else "tensorflow"
-if WHICH == "legacy":
+if WHICH == "legacy" and not version("keras").startswith("2."):
     os.environ["TF_USE_LEGACY_KERAS"] = "1"
 
 if WHICH == "legacy":

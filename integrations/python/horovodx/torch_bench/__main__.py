@@ -1,13 +1,13 @@
 """The command: picks a benchmark, starts its ranks."""
 
-import argparse
 import sys
 from typing import List, Optional
 
+from horovodx import bench_modes
 from horovodx.torch_bench import allreduce, init_cost, launch, step, training
 from horovodx.torch_bench.ranks import IS_RANK, am_rank, start_ranks
 
-BENCHMARKS = {
+BENCHMARKS: bench_modes.Benchmarks = {
     "allreduce": (allreduce, "blocking hvd.allreduce_ by size, against gloo and mpi4py"),
     "step": (step, "gradients that arrive over a time: what is left to wait for, against gloo"),
     "training": (training, "a small ResNet: DistributedOptimizer against DDP over gloo"),
@@ -16,23 +16,10 @@ BENCHMARKS = {
 }
 
 
-def parser() -> argparse.ArgumentParser:
-    """The command line; each benchmark adds its options."""
-    top = argparse.ArgumentParser(prog="hvdx-bench --torch", description=__doc__)
-    modes = top.add_subparsers(dest="mode", metavar="BENCHMARK")
-    for name, (module, text) in BENCHMARKS.items():
-        mode = modes.add_parser(name, help=text, description=text)
-        mode.add_argument("--json", metavar="FILE", help="write the results there too")
-        module.add_options(mode)
-    return top
-
-
 def main(arguments: Optional[List[str]] = None) -> int:
     """Runs one benchmark; the exit code of the first rank that failed, or 0."""
-    words = list(sys.argv[1:] if arguments is None else arguments)
-    if not words or (words[0].startswith("-") and words[0] not in ("-h", "--help")):
-        words.insert(0, "allreduce")
-    options = parser().parse_args(words)
+    words = bench_modes.words_of(arguments, "allreduce")
+    options = bench_modes.parsed(words, "hvdx-bench --torch", __doc__, BENCHMARKS)
     module = BENCHMARKS[options.mode][0]
     ranks = getattr(options, "np", 0)
     if ranks and not am_rank():

@@ -12,6 +12,7 @@
 #include "horovodx/negotiation/message.h"
 #include "horovodx/schedule/cost_fit.h"
 #include "horovodx/schedule/cut.h"
+#include "horovodx/schedule/in_a_row.h"
 
 namespace horovodx::negotiation {
 
@@ -48,8 +49,8 @@ class PlanMeter {
   // A rule that asks what a collective costs.
   static bool Serves(std::string_view rule) { return rule == "optimal" || rule == "mgwfbp"; }
 
-  // Fitted to all allreduces so far.
-  schedule::CostModel cost() const { return fit_.Fit(); }
+  // Fitted to all allreduces so far, as they are when one follows the other.
+  schedule::CostModel cost() const { return schedule::InARow(fit_.Fit(), fit_.smallest()); }
   std::uint64_t samples() const { return fit_.samples(); }
 
   void PlanStarted(PlanMade plan);

@@ -29,6 +29,16 @@ void CostFit::Add(std::uint64_t bytes, double seconds) {
   c.newest = ++samples_;
 }
 
+std::uint64_t CostFit::smallest() const {
+  if (classes_.empty()) return 0;
+  const SizeClass& c = classes_.begin()->second;
+  double least = c.samples[0].bytes;
+  for (std::size_t i = 1; i < std::min<std::uint64_t>(c.count, kKept); ++i) {
+    least = std::min(least, c.samples[i].bytes);
+  }
+  return static_cast<std::uint64_t>(least);
+}
+
 CostModel CostFit::Fit() const {
   std::vector<Point> all;
   std::vector<Point> recent;

@@ -25,6 +25,8 @@ class CostFit {
   // One collective. What is no time (not finite, not above 0) is ignored. O(1).
   void Add(std::uint64_t bytes, double seconds);
   std::uint64_t samples() const { return samples_; }
+  // The least size that Fit() has seen; 0 before anything was measured.
+  std::uint64_t smallest() const;
 
   // Never decreases. See FitPieces() for the cost.
   CostModel Fit() const;

@@ -4,12 +4,13 @@ import sys
 from typing import List, Optional
 
 from horovodx import bench_modes
-from horovodx.torch_bench import allreduce, init_cost, launch, step, training
+from horovodx.torch_bench import allreduce, init_cost, launch, schedules, step, training
 from horovodx.torch_bench.ranks import IS_RANK, am_rank, start_ranks
 
 BENCHMARKS: bench_modes.Benchmarks = {
     "allreduce": (allreduce, "blocking hvd.allreduce_ by size, against gloo and mpi4py"),
     "step": (step, "gradients that arrive over a time: what is left to wait for, against gloo"),
+    "schedules": (schedules, "whole steps under each schedule, against 25 MiB buckets over gloo"),
     "training": (training, "a small ResNet: DistributedOptimizer against DDP over gloo"),
     "init": (init_cost, "single-process training with and without hvd.init()"),
     "launch": (launch, "horovodrun against starting the same interpreters by hand"),

@@ -8,10 +8,11 @@ import importlib.util
 import os
 import secrets
 import shutil
+import socket
 import subprocess
 import sys
 import time
-from typing import Any, List, Optional
+from typing import Any, List, Optional, Tuple
 
 IS_RANK = "HVDX_BENCH_IS_RANK"
 _TIME_LIMIT_SECONDS = 1800
@@ -85,18 +86,31 @@ def init() -> Any:
 
 
 def init_gloo(hvd: Any) -> Any:
-    """torch.distributed over gloo among the same ranks, on loopback."""
+    """torch.distributed over gloo among the same ranks: on loopback, or between the job's hosts."""
     import torch.distributed as dist
 
-    os.environ.setdefault("GLOO_SOCKET_IFNAME", "lo")
+    interface = "lo" if hvd.cross_size() == 1 else os.environ.get("HOROVOD_GLOO_IFACE", "lo")
+    os.environ.setdefault("GLOO_SOCKET_IFNAME", interface)
     store: Optional[Any] = None
+    where: Optional[Tuple[str, int]] = None
     if hvd.rank() == 0:
-        store = dist.TCPStore("127.0.0.1", 0, hvd.size(), True, wait_for_workers=False)
-    port = hvd.broadcast_object(store.port if store else None, 0, "gloo_port")
-    if store is None:
-        store = dist.TCPStore("127.0.0.1", port, hvd.size(), False)
+        address = _address_of(interface)
+        store = dist.TCPStore(address, 0, hvd.size(), True, wait_for_workers=False)
+        where = (address, store.port)
+    where = hvd.broadcast_object(where, 0, "gloo_store")
+    if store is None and where is not None:
+        store = dist.TCPStore(where[0], where[1], hvd.size(), False)
     dist.init_process_group("gloo", store=store, rank=hvd.rank(), world_size=hvd.size())
     return dist
+
+
+def _address_of(interface: str) -> str:
+    import psutil
+
+    for address in psutil.net_if_addrs().get(interface, []):
+        if address.family == socket.AF_INET:
+            return str(address.address)
+    raise RuntimeError(f"the network interface {interface} has no IPv4 address")
 
 
 def init_mpi() -> Optional[Any]:

@@ -1,0 +1,174 @@
+"""Training steps under each schedule, and as 25 MiB buckets over gloo, between the same ranks.
+
+A step is a forward pass, then gradients that become ready one after the other. Both are slept, as if
+an accelerator computed: the cores are free for communication. Each way gets the engine to itself
+and steps to learn from, then steps that count; the ways take turns. Times are of whole steps, of
+the slowest rank.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from typing import Any
+
+from horovodx.torch_bench import ranks
+from horovodx.torch_bench.measure import median, slowest, write_json
+from horovodx.torch_bench.workloads import WORKLOADS, Arrivals, workload_named
+
+_SCHEDULES = ("wfbp", "fusion", "mgwfbp", "optimal", "buckets")
+_GLOO = "gloo"
+_BUCKET_BYTES = 25 << 20
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """What can be chosen."""
+    parser.add_argument("-np", type=int, default=0, help="ranks; those of the job if not given")
+    parser.add_argument("--workload", choices=sorted(WORKLOADS), default="resnet50")
+    parser.add_argument("--ways", default=",".join((*_SCHEDULES, _GLOO)), help="by comma; all")
+    parser.add_argument("--turns", type=int, default=2, help="how often each way comes (2)")
+    parser.add_argument("--warmup", type=int, default=6, help="steps to learn from, a turn (6)")
+    parser.add_argument("--steps", type=int, default=5, help="steps that count, a turn (5)")
+
+
+class _Step:
+    """The memory of a step's gradients: one after the other in the order they become ready."""
+
+    def __init__(self, workload: Any) -> None:
+        import torch
+
+        layers = workload.arriving()
+        self.sizes = [layer.bytes // 4 for layer in layers]
+        self.flat = torch.zeros(sum(self.sizes))
+        self.gradients = list(self.flat.split(self.sizes))
+        self.arrivals = Arrivals(workload)
+
+    def fill(self, rank: int) -> None:
+        for i, gradient in enumerate(self.gradients):
+            gradient.fill_(float(rank + i % 7))
+
+    def check(self, size: int, when: str) -> None:
+        for i, gradient in enumerate(self.gradients):
+            expected = (size - 1) / 2 + i % 7
+            if any(abs(float(gradient[at]) - expected) > 1e-3 for at in (0, -1)):
+                raise RuntimeError(f"wrong average in gradient {i}, {when}: {gradient[0]}")
+
+
+class _Engine:
+    """A schedule of HorovodX: gradients are submitted by slot, as DistributedOptimizer does."""
+
+    def __init__(self, hvd: Any, schedule: str, step: _Step) -> None:
+        from horovodx import _horovodx as native
+
+        self._native, self._hvd, self._step = native, hvd, step
+        hvd.shutdown()
+        os.environ["HOROVODX_SCHEDULE"] = schedule
+        hvd.init()
+        kind, float32, average = 0, 7, 0
+        self._slots = []
+        for i, g in enumerate(step.gradients):
+            slot = native.register_slot(kind, f"step.{i}", float32, list(g.shape), average)
+            self._slots.append((slot, g.data_ptr()))
+
+    def run(self) -> None:
+        submit = self._native.submit_slot
+        handles = []
+        for i in self._step.arrivals:
+            slot, address = self._slots[i]
+            handles.append(submit(slot, address, address))
+        self._native.wait_all(handles)
+        self._native.release_all(handles)
+
+    def control_messages(self) -> int:
+        return self._native.counter("control_messages")
+
+
+class _Gloo:
+    """Buckets as DDP has them with gradient_as_bucket_view: no copies."""
+
+    def __init__(self, dist: Any, step: _Step) -> None:
+        self._dist, self._step = dist, step
+        self._buckets: dict[int, Any] = {}  # by the gradient that completes it
+        begin = at = 0
+        for i, elements in enumerate(step.sizes):
+            at += elements
+            if 4 * (at - begin) >= _BUCKET_BYTES or i == len(step.sizes) - 1:
+                self._buckets[i] = step.flat[begin:at]
+                begin = at
+
+    def run(self) -> None:
+        works = []
+        for i in self._step.arrivals:
+            if i in self._buckets:
+                works.append(self._dist.all_reduce(self._buckets[i], async_op=True))
+        for work in works:
+            work.wait()
+        self._step.flat.div_(self._dist.get_world_size())
+
+    def control_messages(self) -> int:
+        return 0
+
+
+def _turn(hvd: Any, way: Any, step: _Step, options: Any) -> tuple[list[float], float]:
+    """Seconds of each step that counts, and control messages a step."""
+    step.fill(hvd.rank())
+    for i in range(options.warmup):
+        way.run()
+        if i == 0:
+            step.check(hvd.size(), "first step")
+    before = way.control_messages()
+    times = []
+    for _ in range(options.steps):
+        start = time.perf_counter()
+        way.run()
+        times.append(time.perf_counter() - start)
+    messages = (way.control_messages() - before) / options.steps
+    # One step more, from other data: who is first through would else end the plan of the others
+    # before they have counted.
+    step.fill(hvd.rank())
+    way.run()
+    step.check(hvd.size(), "last step")
+    return slowest(hvd, times), slowest(hvd, [messages])[0]
+
+
+def run(options: argparse.Namespace) -> None:
+    """On every rank."""
+    from horovodx.costs import allreduce_cost
+
+    hvd = ranks.init()
+    ways = options.ways.split(",")
+    workload = workload_named(options.workload)
+    dist = ranks.init_gloo(hvd) if _GLOO in ways else None
+    step = _Step(workload)
+    ranks.say(
+        hvd,
+        f"{workload.name}: {len(workload.layers)} gradients, {workload.bytes / 1e6:.1f} MB, forward "
+        f"{workload.forward * 1e3:.0f} ms, backward {workload.backward * 1e3:.0f} ms; "
+        f"{hvd.size()} ranks on {hvd.cross_size()} hosts",
+    )
+    found: dict[str, dict[str, Any]] = {w: {"seconds": [], "control_messages": []} for w in ways}
+    for turn in range(options.turns):
+        for name in ways:
+            way = _Gloo(dist, step) if name == _GLOO else _Engine(hvd, name, step)
+            times, messages = _turn(hvd, way, step, options)
+            found[name]["seconds"] += times
+            found[name]["control_messages"].append(messages)
+            if name == "optimal" and (cost := allreduce_cost()):
+                found[name]["cost"] = cost._asdict()
+            text = " ".join(f"{t * 1e3:.1f}" for t in times)
+            ranks.say(hvd, f"turn {turn + 1}: {name:>8}: {text} ms, {messages:.1f} control messages")
+    _show(hvd, found)
+    if options.json and hvd.rank() == 0:
+        about = {"ranks": hvd.size(), "hosts": hvd.cross_size(), "workload": options.workload}
+        write_json(options.json, {**about, "ways": found})
+    hvd.barrier()
+
+
+def _show(hvd: Any, found: dict[str, dict[str, Any]]) -> None:
+    best = min(median(way["seconds"]) for way in found.values())
+    ranks.say(hvd, f"{'way':>10}{'ms a step':>12}{'of the best':>13}{'control messages':>18}")
+    for name, way in found.items():
+        middle = median(way["seconds"])
+        messages = median(way["control_messages"])
+        ranks.say(hvd, f"{name:>10}{middle * 1e3:>12.1f}{middle / best:>13.3f}{messages:>18.1f}")

@@ -1,0 +1,110 @@
+"""The matrix: hosts x ranks x link x workload, each cell under all schedules and over gloo.
+
+    python tests/cluster/cells.py --out build/cells                      all cells; hours
+    python tests/cluster/cells.py --out build/cells --rates 1gbit --hosts 2,4 --workloads small
+    python tests/cluster/cells.py --out build/cells --show               what is there, and the bars
+
+A cell's result is a file in the folder; cells that are there are not run again. Needs root.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import cells_table  # noqa: E402
+from hosts_command import SshHosts, job, why_not  # noqa: E402
+from plain_tcp import bytes_per_second  # noqa: E402
+
+RATES = {"100mbit": 12.5e6, "1gbit": 125e6, "none": 2e9}
+WORKLOADS = {"small": 8.7e6, "resnet50": 102.2e6, "bert_base": 438e6}  # bytes
+ALLREDUCE = "allreduce"
+_LONGEST = 4 * 3600.0
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One place of the matrix."""
+
+    hosts: int
+    ranks: int
+    rate: str
+    workload: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.hosts}x{self.ranks}-{self.rate}-{self.workload}"
+
+    def about(self) -> str:
+        link = "unshaped" if self.rate == "none" else self.rate
+        return f"{self.hosts} hosts x {self.ranks}, {link}, {self.workload}"
+
+    def command(self, out: Path) -> list[str]:
+        """Long steps are counted by fewer: their times differ less."""
+        if self.workload == ALLREDUCE:
+            sizes = ["--min", "1M", "--max", "4M" if self.rate == "100mbit" else "64M"]
+            return ["hvdx-bench", *sizes, "--json", str(out)]
+        step = 2 * WORKLOADS[self.workload] / RATES[self.rate]
+        warmup, steps, turns = (16, 10, 3) if step < 0.3 else (12, 4, 2) if step < 3 else (4, 2, 1)
+        words = ["--workload", self.workload, "--turns", str(turns), "--warmup", str(warmup)]
+        words += ["--steps", str(steps), "--json", str(out)]
+        return ["hvdx-bench", "--torch", "schedules", *words]
+
+
+def run(cell: Cell, out: Path) -> None:
+    """Measures; the file appears when all went well."""
+    result = out / f"{cell.name}.part"
+    with SshHosts(cell.hosts, None if cell.rate == "none" else cell.rate) as hosts:
+        tcp = bytes_per_second(hosts, 20 if cell.rate == "100mbit" else 200)
+        words = hosts.inside(0, job(hosts, cell.ranks, cell.command(result)))
+        subprocess.run(words, env=hosts.env(), check=True, timeout=_LONGEST)
+    found = json.loads(result.read_text())
+    found["cell"] = {**vars(cell), "plain_tcp_bytes_per_second": tcp}
+    (out / f"{cell.name}.json").write_text(json.dumps(found, indent=1))
+    result.unlink()
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(word) for word in text.split(",")]
+
+
+def main() -> int:
+    """The command line."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--out", type=Path, required=True, help="folder of the results")
+    parser.add_argument("--hosts", type=_numbers, default=[2, 4, 8])
+    parser.add_argument("--ranks", type=_numbers, default=[1, 2])
+    parser.add_argument("--rates", default=",".join(RATES))
+    parser.add_argument("--workloads", default=",".join((*WORKLOADS, ALLREDUCE)))
+    parser.add_argument("--show", action="store_true", help="run nothing")
+    options = parser.parse_args()
+    cells = [
+        Cell(hosts, ranks, rate, workload)
+        for rate in options.rates.split(",")
+        for workload in options.workloads.split(",")
+        for hosts in options.hosts
+        for ranks in options.ranks
+    ]
+    options.out.mkdir(parents=True, exist_ok=True)
+    if not options.show and (reason := why_not()):
+        print(f"cells: {reason}", file=sys.stderr)
+        return 2
+    for number, cell in enumerate(cells, 1):
+        if options.show or (options.out / f"{cell.name}.json").exists():
+            continue
+        print(f"--- {number} of {len(cells)}: {cell.about()}", flush=True)
+        run(cell, options.out)
+    files = sorted(options.out.glob("*.json"))
+    print(cells_table.text([json.loads(file.read_text()) for file in files]))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

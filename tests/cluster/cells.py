@@ -49,10 +49,10 @@ class Cell:
     def command(self, out: Path) -> list[str]:
         """Long steps are counted by fewer: their times differ less."""
         if self.workload == ALLREDUCE:
-            sizes = ["--min", "1M", "--max", "4M" if self.rate == "100mbit" else "64M"]
-            return ["hvdx-bench", *sizes, "--json", str(out)]
+            sizes = ["--min", "4K", "--max", "4M" if self.rate == "100mbit" else "64M"]
+            return ["hvdx-bench", *sizes, "--iterations", "40", "--json", str(out)]
         step = 2 * WORKLOADS[self.workload] / RATES[self.rate]
-        warmup, steps, turns = (16, 10, 3) if step < 0.3 else (12, 4, 2) if step < 3 else (4, 2, 1)
+        warmup, steps, turns = (16, 10, 3) if step < 0.3 else (12, 4, 2) if step < 10 else (4, 2, 1)
         words = ["--workload", self.workload, "--turns", str(turns), "--warmup", str(warmup)]
         words += ["--steps", str(steps), "--json", str(out)]
         return ["hvdx-bench", "--torch", "schedules", *words]

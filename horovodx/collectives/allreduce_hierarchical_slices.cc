@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "horovodx/collectives/rows_and_columns.h"
+
 namespace horovodx::collectives {
 namespace {
 
@@ -32,22 +34,6 @@ std::vector<int> KeepersOf(int slice, int slices, const topology::HostMap& hosts
   return keepers;
 }
 
-// One window: `slice` are its slices, `mine` the numbers of those I am responsible for. Slices are
-// taken in ascending order by everybody, so the lowest unfinished one never waits for another.
-Status ReduceWindow(Team& team, Team& host, const MutableBuffer& window, const ChunkPlan& slice,
-                    const Chunk& mine, ReduceOp op, RingScratch& scratch) {
-  const ChunkPlan chunk = ChunkPlan::Merged(slice, host.size());
-  HVDX_ASSIGN_OR_RETURN(const MutableBuffer sums, ReducePass(host, window, chunk, op, scratch));
-  std::size_t at = 0;
-  for (auto s = static_cast<int>(mine.begin); s < static_cast<int>(mine.end()); ++s) {
-    Team across = team.Sub(KeepersOf(s, slice.parts(), team.hosts()));
-    HVDX_RETURN_IF_ERROR(AllreduceRing(across, sums.Slice(at, slice[s].count), op));
-    at += slice[s].count;
-  }
-  Copy(Part(window, chunk[host.rank()]), sums);
-  return GatherPass(host, window, chunk);
-}
-
 }  // namespace
 
 Status AllreduceHierarchicalSlices(Team& team, const MutableBuffer& buffer, ReduceOp op) {
@@ -56,16 +42,25 @@ Status AllreduceHierarchicalSlices(Team& team, const MutableBuffer& buffer, Redu
   const std::vector<int> sizes = HostSizes(hosts);
   const int slices = *std::max_element(sizes.begin(), sizes.end());
   const int smallest = *std::min_element(sizes.begin(), sizes.end());
-  const std::size_t elements = SliceBytes(hosts.hosts()) / SizeOf(buffer.type());
-  const WindowPlan windows(buffer.count(), elements * static_cast<std::size_t>(smallest));
   const Chunk mine = Duties(slices, host.size())[host.rank()];
-  RingScratch scratch;
-  for (std::size_t w = 0; w < windows.windows(); ++w) {
-    const MutableBuffer window = Part(buffer, windows[w]);
-    HVDX_RETURN_IF_ERROR(
-        ReduceWindow(team, host, window, ChunkPlan(window.count(), slices), mine, op, scratch));
-  }
-  return Status::Ok();
+  RowsAndColumns how;
+  const auto columns = static_cast<std::size_t>(smallest);
+  const std::size_t unit = SizeOf(buffer.type());
+  how.window_elements = SliceBytes(hosts.hosts(), buffer.count() * unit / columns) / unit * columns;
+  how.chunks = [&](std::size_t count) {
+    return ChunkPlan::Merged(ChunkPlan(count, slices), host.size());
+  };
+  // Slices are taken in ascending order by everybody, so the lowest unfinished one never waits for
+  // another.
+  how.add_rings = [&](std::size_t count, const MutableBuffer& sums, RingStrand& across) {
+    const ChunkPlan slice(count, slices);
+    std::size_t at = 0;
+    for (auto s = static_cast<int>(mine.begin); s < static_cast<int>(mine.end()); ++s) {
+      across.Add(team.Sub(KeepersOf(s, slices, hosts)), sums.Slice(at, slice[s].count));
+      at += slice[s].count;
+    }
+  };
+  return AllreduceInRowsAndColumns(host, buffer, op, how);
 }
 
 }  // namespace horovodx::collectives

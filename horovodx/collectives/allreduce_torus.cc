@@ -1,25 +1,23 @@
 #include "horovodx/collectives/allreduce_torus.h"
 
 #include "horovodx/collectives/patterns/torus.h"
+#include "horovodx/collectives/rows_and_columns.h"
 
 namespace horovodx::collectives {
 
 Status AllreduceTorus(Team& team, const MutableBuffer& buffer, ReduceOp op) {
   const TorusPattern torus(team.hosts());
   Team row = team.Sub(torus.RowOf(team.rank()));
-  Team column = team.Sub(torus.ColumnOf(team.rank()));
-  const std::size_t elements = SliceBytes(column.size()) / SizeOf(buffer.type());
-  const WindowPlan windows(buffer.count(), elements * static_cast<std::size_t>(row.size()));
-  RingScratch scratch;
-  for (std::size_t w = 0; w < windows.windows(); ++w) {
-    const MutableBuffer window = Part(buffer, windows[w]);
-    const ChunkPlan chunk(window.count(), row.size());
-    HVDX_ASSIGN_OR_RETURN(const MutableBuffer sums, ReducePass(row, window, chunk, op, scratch));
-    HVDX_RETURN_IF_ERROR(AllreduceRing(column, sums, op));
-    Copy(Part(window, chunk[row.rank()]), sums);
-    HVDX_RETURN_IF_ERROR(GatherPass(row, window, chunk));
-  }
-  return Status::Ok();
+  const Team column = team.Sub(torus.ColumnOf(team.rank()));
+  RowsAndColumns how;
+  const auto columns = static_cast<std::size_t>(row.size());
+  const std::size_t unit = SizeOf(buffer.type());
+  how.window_elements = SliceBytes(column.size(), buffer.count() * unit / columns) / unit * columns;
+  how.chunks = [&row](std::size_t count) { return ChunkPlan(count, row.size()); };
+  how.add_rings = [&](std::size_t, const MutableBuffer& sums, RingStrand& rings) {
+    rings.Add(team.Sub(torus.ColumnOf(team.rank())), sums);
+  };
+  return AllreduceInRowsAndColumns(row, buffer, op, how);
 }
 
 }  // namespace horovodx::collectives

@@ -6,7 +6,7 @@
 // 2 * bytes/c * (r-1)/r in its column, together the same as one ring, in 2(c-1) + 2(r-1) messages a
 // window instead of 2(n-1): pays for large buffers on many hosts. A prime n is one row, a ring.
 //
-// Partial sums: in scratch (at most about 3 MiB, whatever the count). Only finished sums are
+// Partial sums: in scratch (at most about 5 MiB, whatever the count). Only finished sums are
 // written to the buffer.
 //
 // Thread: the caller's; blocks until done. `buffer` is borrowed for the call.

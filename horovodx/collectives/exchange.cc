@@ -94,6 +94,13 @@ Status SendAndCopy(Team& team, int to, const MutableBuffer& out, int from,
   return team.Exchange(to, send, from, receive);
 }
 
+OnArrival ReduceOnArrival(const MutableBuffer& in, const MutableBuffer& own, ReduceOp op) {
+  const std::size_t unit = SizeOf(in.type());
+  return [in, own, op, unit](std::size_t begin, std::size_t end) {
+    ReduceFlat(in, own, op, begin / unit, end / unit);
+  };
+}
+
 Status SendAndReduce(Team& team, int to, const MutableBuffer& out, int from,
                      const MutableBuffer& in, const MutableBuffer& own, ReduceOp op) {
   const std::size_t unit = SizeOf(in.type());

@@ -44,6 +44,10 @@ Status Receive(Team& team, int from, const MutableBuffer& in);
 Status SendAndCopy(Team& team, int to, const MutableBuffer& out, int from, const MutableBuffer& in);
 // Afterwards in = op(what arrived, own); `own` is only read. Reduces while receiving. `in` lies in
 // one piece and overlaps neither `out` nor `own`.
+//
+// The second half of it, for who moves the message otherwise; `in` and `own` are kept by what it
+// returns.
+OnArrival ReduceOnArrival(const MutableBuffer& in, const MutableBuffer& own, ReduceOp op);
 Status SendAndReduce(Team& team, int to, const MutableBuffer& out, int from,
                      const MutableBuffer& in, const MutableBuffer& own, ReduceOp op);
 

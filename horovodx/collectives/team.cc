@@ -5,39 +5,19 @@
 #include <utility>
 
 #include "horovodx/base/check.h"
+#include "horovodx/collectives/arrival_report.h"
 #include "horovodx/collectives/frame.h"
 
 namespace horovodx::collectives {
 namespace {
 
 constexpr int kNobody = -1;
-// Arrivals are reported in stretches of at least this, so that a reduction is worth its call.
-constexpr std::size_t kArrivalBytes = 64 << 10;
 
 std::vector<int> AllOf(const transport::Mesh& mesh) {
   std::vector<int> all(mesh.size());
   std::iota(all.begin(), all.end(), 0);
   return all;
 }
-
-// Reports what has arrived of a message, in stretches of whole units.
-class ArrivalReport {
- public:
-  ArrivalReport(const OnArrival& on_arrival, std::size_t unit)
-      : on_arrival_(on_arrival), unit_(std::max<std::size_t>(unit, 1)) {}
-  void Update(std::size_t arrived, bool complete) {
-    if (on_arrival_ == nullptr) return;
-    const std::size_t end = complete ? arrived : arrived - arrived % unit_;
-    if (end == reported_ || (!complete && end - reported_ < kArrivalBytes)) return;
-    on_arrival_(reported_, end);
-    reported_ = end;
-  }
-
- private:
-  const OnArrival& on_arrival_;
-  std::size_t unit_;
-  std::size_t reported_ = 0;
-};
 
 }  // namespace
 
@@ -49,6 +29,19 @@ class Team::Wire {
   // Both by mesh rank; kNobody: nothing in that direction.
   Status Exchange(int to, std::span<const ConstBytes> out, int from,
                   std::span<const MutableBytes> in, std::size_t unit, const OnArrival& on_arrival);
+  void Begin(int to, std::span<const ConstBytes> out, int from, std::span<const MutableBytes> in);
+  // Moves what can be moved now; the number of bytes, or an error.
+  Result<std::size_t> Pump(int to, int from);
+  bool Done(int to, int from) const {
+    return (to == kNobody || writers[to].done()) && (from == kNobody || readers[from].done());
+  }
+  transport::InLink* AwaitedIn(int from) {
+    const bool reading = from != kNobody && !readers[from].done() && !readers[from].overtaken();
+    return reading ? &mesh.In(from) : nullptr;
+  }
+  transport::OutLink* AwaitedOut(int to) {
+    return to != kNobody && !writers[to].done() ? &mesh.Out(to) : nullptr;
+  }
   void Abandon(int to, int from) {
     if (to != kNobody) writers[to].Abandon();
     if (from != kNobody) readers[from].Abandon();
@@ -60,14 +53,23 @@ class Team::Wire {
   std::uint32_t epoch = 0;
   Duration time_limit = std::chrono::seconds(30);
   Traffic traffic;
+  Companion* companion = nullptr;  // borrowed
 
  private:
-  // Moves what can be moved now; the number of bytes, or an error.
-  Result<std::size_t> Pump(int to, int from, ArrivalReport& report);
   Status AwaitProgress(int to, int from);
 };
 
-Result<std::size_t> Team::Wire::Pump(int to, int from, ArrivalReport& report) {
+void Team::Wire::Begin(int to, std::span<const ConstBytes> out, int from,
+                       std::span<const MutableBytes> in) {
+  if (to != kNobody) {
+    writers[to].Begin(epoch, out);
+    ++traffic.messages;
+    for (const auto& piece : out) traffic.bytes += piece.size();
+  }
+  if (from != kNobody) readers[from].Begin(epoch, in);
+}
+
+Result<std::size_t> Team::Wire::Pump(int to, int from) {
   std::size_t moved = 0;
   if (to != kNobody && !writers[to].done()) {
     HVDX_ASSIGN_OR_RETURN(moved, writers[to].Pump(mesh.Out(to)));
@@ -75,34 +77,37 @@ Result<std::size_t> Team::Wire::Pump(int to, int from, ArrivalReport& report) {
   if (from != kNobody && !readers[from].done()) {
     HVDX_ASSIGN_OR_RETURN(const std::size_t read, readers[from].Pump(mesh.In(from)));
     moved += read;
-    report.Update(readers[from].arrived(), readers[from].done());
   }
   return moved;
 }
 
 Status Team::Wire::AwaitProgress(int to, int from) {
-  const bool reading = from != kNobody && !readers[from].done() && !readers[from].overtaken();
-  const bool writing = to != kNobody && !writers[to].done();
-  return mesh.Await(reading ? &mesh.In(from) : nullptr, writing ? &mesh.Out(to) : nullptr,
-                    Deadline::After(time_limit));
+  const Deadline deadline = Deadline::After(time_limit);
+  transport::InLink* const in = AwaitedIn(from);
+  transport::OutLink* const out = AwaitedOut(to);
+  if (companion == nullptr) return mesh.Await(in, out, deadline);
+  transport::InLink* const ins[] = {in, companion->awaited_in()};
+  transport::OutLink* const outs[] = {out, companion->awaited_out()};
+  return mesh.AwaitAny(ins, outs, deadline);
 }
 
 Status Team::Wire::Exchange(int to, std::span<const ConstBytes> out, int from,
                             std::span<const MutableBytes> in, std::size_t unit,
                             const OnArrival& on_arrival) {
-  if (to != kNobody) {
-    writers[to].Begin(epoch, out);
-    ++traffic.messages;
-    for (const auto& piece : out) traffic.bytes += piece.size();
-  }
-  if (from != kNobody) readers[from].Begin(epoch, in);
+  Begin(to, out, from, in);
   ArrivalReport report(on_arrival, unit);
   while (true) {
-    auto moved = Pump(to, from, report);
+    auto moved = Pump(to, from);
     Status status = moved.status();
-    const bool done =
-        (to == kNobody || writers[to].done()) && (from == kNobody || readers[from].done());
-    if (status.ok() && done) return Status::Ok();
+    if (status.ok() && from != kNobody) {
+      report.Update(readers[from].arrived(), readers[from].done());
+    }
+    if (status.ok() && Done(to, from)) return Status::Ok();
+    if (status.ok() && companion != nullptr) {
+      auto beside = companion->Pump();
+      status = beside.status();
+      if (status.ok()) moved = *moved + *beside;
+    }
     if (status.ok() && *moved == 0) status = AwaitProgress(to, from);
     if (status.ok()) continue;
     Abandon(to, from);
@@ -148,6 +153,26 @@ Status Team::Send(int to, std::span<const ConstBytes> out) {
 Status Team::Receive(int from, std::span<const MutableBytes> in, std::size_t unit,
                      const OnArrival& on_arrival) {
   return wire_->Exchange(kNobody, {}, members_[from], in, unit, on_arrival);
+}
+
+void Team::Begin(int to, std::span<const ConstBytes> out, int from,
+                 std::span<const MutableBytes> in) {
+  wire_->Begin(Member(to), out, Member(from), in);
+}
+Result<std::size_t> Team::Pump(int to, int from) { return wire_->Pump(Member(to), Member(from)); }
+bool Team::Done(int to, int from) const { return wire_->Done(Member(to), Member(from)); }
+std::size_t Team::Arrived(int from) const { return wire_->readers[members_[from]].arrived(); }
+bool Team::Complete(int from) const { return wire_->readers[members_[from]].done(); }
+void Team::GiveUp(int to, int from) { wire_->Abandon(Member(to), Member(from)); }
+transport::InLink* Team::AwaitedIn(int from) { return wire_->AwaitedIn(Member(from)); }
+transport::OutLink* Team::AwaitedOut(int to) { return wire_->AwaitedOut(Member(to)); }
+
+void Team::SetCompanion(Companion* companion) { wire_->companion = companion; }
+
+Status Team::AwaitCompanion() {
+  transport::InLink* const ins[] = {wire_->companion->awaited_in()};
+  transport::OutLink* const outs[] = {wire_->companion->awaited_out()};
+  return wire_->mesh.AwaitAny(ins, outs, Deadline::After(wire_->time_limit));
 }
 
 void Team::EnterEpoch(std::uint32_t epoch) { wire_->epoch = epoch; }

@@ -35,6 +35,18 @@ struct Traffic {
 // bytes, a multiple of `unit` except at the end). Lets reducing overlap receiving.
 using OnArrival = std::function<void(std::size_t begin, std::size_t end)>;
 
+// What goes on beside blocking calls of the same mesh, over other links: whoever blocks keeps it
+// moving while waiting.
+class Companion {
+ public:
+  virtual ~Companion() = default;
+  // Moves what can be moved now: the number of bytes. An error ends the blocking call too.
+  virtual Result<std::size_t> Pump() = 0;
+  // What it waits for; null: nothing.
+  virtual transport::InLink* awaited_in() = 0;
+  virtual transport::OutLink* awaited_out() = 0;
+};
+
 class Team {
  public:
   // The state that all teams of one mesh share: framing, the epoch, counters.
@@ -65,6 +77,22 @@ class Team {
   Status Send(int to, ConstBytes out) { return Send(to, std::span(&out, 1)); }
   Status Receive(int from, MutableBytes in) { return Receive(from, std::span(&in, 1)); }
 
+  // An exchange in steps that do not block (Flight is easier to hold): Begin, then Pump until Done,
+  // or GiveUp. -1 is nobody: nothing in that direction. Nothing else uses the two links meanwhile;
+  // the pieces stay where they are.
+  void Begin(int to, std::span<const ConstBytes> out, int from, std::span<const MutableBytes> in);
+  Result<std::size_t> Pump(int to, int from);
+  bool Done(int to, int from) const;
+  std::size_t Arrived(int from) const;  // bytes of the message that is being received
+  bool Complete(int from) const;        // all of it
+  void GiveUp(int to, int from);
+  transport::InLink* AwaitedIn(int from);
+  transport::OutLink* AwaitedOut(int to);
+  // Borrowed until it is taken away with null.
+  void SetCompanion(Companion* companion);
+  // Sleeps until the companion can move.
+  Status AwaitCompanion();
+
   // Starts a new epoch; must grow. All members do so at the same point of their message sequence.
   void EnterEpoch(std::uint32_t epoch);
   // No byte moved for this long: an error naming the peer. Default 30 s.
@@ -73,6 +101,7 @@ class Team {
 
  private:
   Team(std::shared_ptr<Wire> wire, std::vector<int> members, int rank);
+  int Member(int rank) const { return rank < 0 ? rank : members_[rank]; }
 
   std::shared_ptr<Wire> wire_;  // shared by the teams of one mesh; the last one frees it
   std::vector<int> members_;    // mesh ranks

@@ -10,15 +10,41 @@
 namespace horovodx::transport {
 namespace {
 
-bool Ready(InLink* in, OutLink* out) {
-  return (in != nullptr && in->Readable()) || (out != nullptr && out->Writable());
+using Ins = std::span<InLink* const>;
+using Outs = std::span<OutLink* const>;
+
+bool Ready(Ins ins, Outs outs) {
+  return std::any_of(ins.begin(), ins.end(),
+                     [](InLink* in) { return in != nullptr && in->Readable(); }) ||
+         std::any_of(outs.begin(), outs.end(),
+                     [](OutLink* out) { return out != nullptr && out->Writable(); });
 }
 
-Status TimedOut(const InLink* in, const OutLink* out) {
+Status TimedOut(Ins ins, Outs outs) {
   std::string whom;
-  if (in != nullptr) whom = "for data from " + in->Describe();
-  if (out != nullptr) whom += (in != nullptr ? " and " : "") + ("to send to " + out->Describe());
+  for (const InLink* in : ins) {
+    if (in != nullptr) whom += (whom.empty() ? "" : " and ") + ("for data from " + in->Describe());
+  }
+  for (const OutLink* out : outs) {
+    if (out != nullptr) whom += (whom.empty() ? "" : " and ") + ("to send to " + out->Describe());
+  }
   return Status::Unknown("waited too long " + whom);
+}
+
+// What can be polled for; false if some link is not a descriptor.
+bool Pollable(Ins ins, Outs outs, std::vector<pollfd>& waits) {
+  bool all = true;
+  const auto add = [&](int fd, short event) {
+    all = all && fd >= 0;
+    if (fd >= 0) waits.push_back({fd, event, 0});
+  };
+  for (InLink* in : ins) {
+    if (in != nullptr) add(in->fd(), POLLIN);
+  }
+  for (OutLink* out : outs) {
+    if (out != nullptr) add(out->fd(), POLLOUT);
+  }
+  return all;
 }
 
 }  // namespace
@@ -27,41 +53,43 @@ Mesh::Mesh(int rank, topology::HostMap hosts, Bell bell, Watcher* watcher)
     : bell_(bell), rank_(rank), hosts_(std::move(hosts)), watcher_(watcher), interrupt_(bell) {}
 
 // True if there is something to read or write.
-Result<bool> Mesh::LookAwake(InLink* in, OutLink* out, const Deadline& deadline) const {
+Result<bool> Mesh::LookAwake(Ins ins, Outs outs, const Deadline& deadline) const {
   if (awake_ == Duration::zero()) return false;
   const Deadline until = Deadline::At(std::min(deadline.at(), Clock::now() + awake_));
   while (!until.Passed()) {
     HVDX_RETURN_IF_ERROR(interrupt_.Check());
-    if (Ready(in, out)) return true;
+    if (Ready(ins, outs)) return true;
     ::sched_yield();
   }
   return false;
 }
 
 Status Mesh::Await(InLink* in, OutLink* out, const Deadline& deadline) {
-  HVDX_ASSIGN_OR_RETURN(const bool seen, LookAwake(in, out, deadline));
+  return AwaitAny(Ins(&in, 1), Outs(&out, 1), deadline);
+}
+
+Status Mesh::AwaitAny(Ins ins, Outs outs, const Deadline& deadline) {
+  HVDX_ASSIGN_OR_RETURN(const bool seen, LookAwake(ins, outs, deadline));
   if (seen) return Status::Ok();
-  const int in_fd = in != nullptr ? in->fd() : -1;
-  const int out_fd = out != nullptr ? out->fd() : -1;
-  const bool by_bell = (in != nullptr && in_fd < 0) || (out != nullptr && out_fd < 0);
-  if (by_bell) {
+  waits_.assign(1, {interrupt_.fd(), POLLIN, 0});
+  if (!Pollable(ins, outs, waits_)) {
     Bell::Listener listener(bell_);
-    if (in_fd >= 0) watcher_->RingWhenReady(in_fd, false);
-    if (out_fd >= 0) watcher_->RingWhenReady(out_fd, true);
-    while (!Ready(in, out)) {
+    for (const pollfd& wait : std::span(waits_).subspan(1)) {
+      watcher_->RingWhenReady(wait.fd, wait.events == POLLOUT);
+    }
+    while (!Ready(ins, outs)) {
       HVDX_RETURN_IF_ERROR(interrupt_.Check());
-      if (!listener.Sleep(deadline)) return Ready(in, out) ? Status::Ok() : TimedOut(in, out);
+      if (!listener.Sleep(deadline)) return Ready(ins, outs) ? Status::Ok() : TimedOut(ins, outs);
     }
     return interrupt_.Check();
   }
-  pollfd waits[3] = {{interrupt_.fd(), POLLIN, 0}, {in_fd, POLLIN, 0}, {out_fd, POLLOUT, 0}};
   while (true) {
     HVDX_RETURN_IF_ERROR(interrupt_.Check());
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline.Left());
-    const int ready = ::poll(waits, 3, static_cast<int>(left.count()) + 1);
-    if (ready > 0 || Ready(in, out)) return interrupt_.Check();
+    const int ready = ::poll(waits_.data(), waits_.size(), static_cast<int>(left.count()) + 1);
+    if (ready > 0 || Ready(ins, outs)) return interrupt_.Check();
     if (ready < 0 && errno != EINTR) return Status::Unknown("poll failed while waiting for a peer");
-    if (deadline.Passed()) return TimedOut(in, out);
+    if (deadline.Passed()) return TimedOut(ins, outs);
   }
 }
 

@@ -5,7 +5,10 @@
 // Thread: one at a time (a lane, or a test's rank thread). Interrupt may be raised from anywhere.
 #pragma once
 
+#include <poll.h>
+
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "horovodx/base/bell.h"
@@ -47,6 +50,9 @@ class Mesh {
   // Sleeps until `in` is readable or `out` is writable (either may be null), or the interrupt is
   // raised (its Status is returned), or the deadline passes (kUnknown, naming whom it waited for).
   Status Await(InLink* in, OutLink* out, const Deadline& deadline);
+  // The same for any of several; null ones do not count.
+  Status AwaitAny(std::span<InLink* const> ins, std::span<OutLink* const> outs,
+                  const Deadline& deadline);
   // How long Await looks for itself, giving way to others, before it sleeps. For when somebody
   // blocks on an answer that is less far away than waking up takes.
   void StayAwake(Duration awake) { awake_ = awake; }
@@ -55,13 +61,15 @@ class Mesh {
   Bell bell_;
 
  private:
-  Result<bool> LookAwake(InLink* in, OutLink* out, const Deadline& deadline) const;
+  Result<bool> LookAwake(std::span<InLink* const> ins, std::span<OutLink* const> outs,
+                         const Deadline& deadline) const;
 
   int rank_;
   topology::HostMap hosts_;
   Watcher* watcher_;
   Interrupt interrupt_;
   Duration awake_ = Duration::zero();
+  std::vector<pollfd> waits_;  // scratch
 };
 
 }  // namespace horovodx::transport

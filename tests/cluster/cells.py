@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -92,6 +93,7 @@ def main() -> int:
         for hosts in options.hosts
         for ranks in options.ranks
     ]
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the hosts go too
     options.out.mkdir(parents=True, exist_ok=True)
     if not options.show and (reason := why_not()):
         print(f"cells: {reason}", file=sys.stderr)

@@ -36,7 +36,7 @@ Cost Part(const Cost& whole, double share) {
 void AddRowsAndColumns(Traffic& to, const Cluster& c, std::uint64_t bytes) {
   using namespace collectives;
   const auto columns = static_cast<std::size_t>(c.ranks_per_host);
-  const std::size_t window = SliceBytes(c.hosts) * columns;
+  const std::size_t window = SliceBytes(c.hosts, bytes / columns) * columns;
   for (std::size_t done = 0; done == 0 || done < bytes; done += window) {
     const std::size_t now = std::min<std::size_t>(window, bytes - done);
     to.host =

@@ -124,7 +124,19 @@ TEST(MeshTest, WaitsMixSocketsAndBells) {
   EXPECT_TRUE(left.Await(&bell_link, nullptr, Soon()).ok()) << "the bell ends the wait";
   ringer.join();
 
+  // Any of several, with nothing in some places: a socket, then a bell.
   BellLink never;
+  InLink* const ins[] = {&never, nullptr, &bell_link};
+  OutLink* const outs[] = {nullptr, &left.Out(1)};
+  EXPECT_TRUE(left.AwaitAny(std::span(ins, 2), outs, Soon()).ok());
+  EXPECT_TRUE(left.AwaitAny(ins, {}, Soon()).ok());
+  InLink* const sockets[] = {&left.In(1), nullptr};
+  EXPECT_THAT(left.AwaitAny(sockets, {}, Deadline::After(Seconds(0.02))).message(),
+              testing::HasSubstr("for data from rank 1"));
+  EXPECT_THAT(left.AwaitAny(std::span(ins, 2), std::span(outs, 1), Deadline::After(Seconds(0.02)))
+                  .message(),
+              testing::HasSubstr("rank 9 (bell)"));
+
   EXPECT_THAT(left.Await(&never, nullptr, Deadline::After(Seconds(0.02))).message(),
               testing::HasSubstr("rank 9 (bell)"));
 }

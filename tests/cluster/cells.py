@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import signal
 import subprocess
@@ -27,6 +28,8 @@ from plain_tcp import bytes_per_second  # noqa: E402
 RATES = {"100mbit": 12.5e6, "1gbit": 125e6, "none": 2e9}
 WORKLOADS = {"small": 8.7e6, "resnet50": 102.2e6, "bert_base": 438e6}  # bytes
 ALLREDUCE = "allreduce"
+# Steps to warm up, steps that count, and turns, where a step takes less than so many seconds.
+_STEPS = ((0.3, (16, 10, 3)), (3.0, (12, 4, 2)), (30.0, (6, 3, 1)), (math.inf, (4, 1, 1)))
 _LONGEST = 4 * 3600.0
 
 
@@ -53,7 +56,7 @@ class Cell:
             sizes = ["--min", "4K", "--max", "4M" if self.rate == "100mbit" else "64M"]
             return ["hvdx-bench", *sizes, "--iterations", "40", "--json", str(out)]
         step = 2 * WORKLOADS[self.workload] / RATES[self.rate]
-        warmup, steps, turns = (16, 10, 3) if step < 0.3 else (12, 4, 2) if step < 10 else (4, 2, 1)
+        warmup, steps, turns = next(how for longest, how in _STEPS if step < longest)
         words = ["--workload", self.workload, "--turns", str(turns), "--warmup", str(warmup)]
         words += ["--steps", str(steps), "--json", str(out)]
         return ["hvdx-bench", "--torch", "schedules", *words]

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdio>
 #include <functional>
+#include <map>
 
 #include "tools/bench/memory.h"
 #include "tools/bench/pattern.h"
@@ -30,6 +31,13 @@ struct Contestant {
   std::function<void()> meet;
   std::function<void(std::size_t elements)> sum;
   std::vector<double> times = {};  // of this rank, then of the slowest
+};
+
+// What one size took in all rounds so far.
+struct Samples {
+  std::vector<double> ours;
+  std::vector<double> mpi;     // empty: not asked
+  std::vector<double> ratios;  // of the rounds
 };
 
 class Contest {
@@ -74,9 +82,16 @@ class Contest {
     for (auto& contestant : contestants_) contestant.times = engine_.Max(contestant.times);
   }
 
-  double ours() const { return Median(contestants_[0].times); }
   bool has_mpi() const { return contestants_.size() > 1; }
-  double mpi() const { return Median(contestants_[1].times); }
+  // What Measure() found, added to what was there.
+  void AddTo(Samples& samples) const {
+    const auto& ours = contestants_[0].times;
+    samples.ours.insert(samples.ours.end(), ours.begin(), ours.end());
+    if (!has_mpi()) return;
+    const auto& mpi = contestants_[1].times;
+    samples.mpi.insert(samples.mpi.end(), mpi.begin(), mpi.end());
+    samples.ratios.push_back(Median(ours) / Median(mpi));
+  }
   double peak_growth() const { return peak_growth_; }
 
  private:
@@ -113,25 +128,31 @@ class Contest {
 
 class Table {
  public:
-  Table(int ranks, double bandwidth, bool has_mpi, bool shown, Report& report)
-      : ranks_(ranks), bandwidth_(bandwidth), has_mpi_(has_mpi), shown_(shown), report_(report) {
+  Table(int ranks, double bandwidth, bool has_mpi, bool rounds, bool shown, Report& report)
+      : ranks_(ranks),
+        bandwidth_(bandwidth),
+        has_mpi_(has_mpi),
+        rounds_(rounds),
+        shown_(shown),
+        report_(report) {
     if (!shown_) return;
     std::printf("%10s %12s %9s %9s", "size", "time", "algbw", "busbw");
     if (has_mpi_) std::printf(" %12s %7s %6s %5s", "MPI", "ratio", "bar", "");
+    if (has_mpi_ && rounds_) std::printf(" %12s", "rounds");
     if (bandwidth_ > 0) std::printf(" %12s %7s", "limit", "x limit");
     std::printf("\n%10s %12s %9s %9s\n", "", "", "GB/s", "GB/s");
   }
 
   // Whether the ratio is within its bar (or there is none).
-  bool Add(std::size_t bytes, const Contest& contest) {
-    const double ours = contest.ours();
+  bool Add(std::size_t bytes, const Samples& samples) {
+    const double ours = Median(samples.ours);
     Report::Row row = {{"bytes", static_cast<double>(bytes)},
                        {"seconds", ours},
                        {"algbw", AlgorithmBandwidth(bytes, ours)},
                        {"busbw", BusBandwidth(bytes, ours, ranks_)}};
     Print("%10s %12s %9.3f %9.3f", SizeText(bytes).c_str(), TimeText(ours).c_str(),
           AlgorithmBandwidth(bytes, ours) / 1e9, BusBandwidth(bytes, ours, ranks_) / 1e9);
-    const bool ok = !has_mpi_ || AddMpi(bytes, ours, contest.mpi(), row);
+    const bool ok = !has_mpi_ || AddMpi(bytes, ours, samples, row);
     if (bandwidth_ > 0 && bytes >= 64 * kMiB) {
       const double limit = 2.0 * ranks_ * static_cast<double>(bytes) / bandwidth_;
       row.emplace_back("memory_limit_seconds", limit);
@@ -144,7 +165,8 @@ class Table {
   }
 
  private:
-  bool AddMpi(std::size_t bytes, double ours, double mpi, Report::Row& row) {
+  bool AddMpi(std::size_t bytes, double ours, const Samples& samples, Report::Row& row) {
+    const double mpi = Median(samples.mpi);
     const double ratio = ours / mpi;
     row.emplace_back("mpi_seconds", mpi);
     row.emplace_back("ratio", ratio);
@@ -156,6 +178,10 @@ class Table {
           !bar ? ""
           : ok ? "ok"
                : "over");
+    const auto [least, most] = std::minmax_element(samples.ratios.begin(), samples.ratios.end());
+    row.emplace_back("least_ratio_of_a_round", *least);
+    row.emplace_back("most_ratio_of_a_round", *most);
+    if (rounds_) Print(" %5.2f to %.2f", *least, *most);
     return ok;
   }
 
@@ -170,6 +196,7 @@ class Table {
   int ranks_;
   double bandwidth_;
   bool has_mpi_;
+  bool rounds_;
   bool shown_;
   Report& report_;
 };
@@ -197,12 +224,22 @@ int RunAllreduceMode(const Options& options, Engine& engine, Mpi* mpi, Report& r
     std::printf("no comparison with MPI: %s\n",
                 mpi == nullptr ? "not loaded" : "it has no such type");
   }
-  Table table(engine.size(), bandwidth, contest.has_mpi(), shown, report);
+  // Round by round, so that what this machine is busy with for a while does not meet one size
+  // alone.
+  std::map<std::size_t, Samples> samples;
+  Table table(engine.size(), bandwidth, contest.has_mpi(), options.rounds > 1, shown, report);
   bool all_ok = true;
-  for (std::size_t bytes = options.min_bytes; bytes <= options.max_bytes; bytes *= options.factor) {
-    if (shown) std::fprintf(stderr, "hvdx-bench: %s ...\n", SizeText(bytes).c_str());
-    contest.Measure(bytes, options.iterations > 0 ? options.iterations : IterationsFor(bytes));
-    all_ok = table.Add(bytes, contest) && all_ok;
+  for (std::size_t round = 1; round <= options.rounds; ++round) {
+    for (std::size_t bytes = options.min_bytes; bytes <= options.max_bytes;
+         bytes *= options.factor) {
+      if (shown) {
+        std::fprintf(stderr, "hvdx-bench: round %zu of %zu, %s ...\n", round, options.rounds,
+                     SizeText(bytes).c_str());
+      }
+      contest.Measure(bytes, options.iterations > 0 ? options.iterations : IterationsFor(bytes));
+      contest.AddTo(samples[bytes]);
+      if (round == options.rounds) all_ok = table.Add(bytes, samples[bytes]) && all_ok;
+    }
   }
   const double growth = engine.Max({contest.peak_growth()})[0];
   report.Setting("peak_resident_growth_bytes", growth);

@@ -31,6 +31,7 @@ Options
   --min S, --max S    smallest and largest size (4, 256M); S may end in K, M or G
   --factor F          from one size to the next (4)
   --iterations N      timed iterations a size (by size: 1000 down to 10)
+  --rounds N          allreduce: over all sizes N times (1); medians are over all rounds
   --strict            exit with 1 if a ratio is over its bar
   --steps N           small, resnet50, bert: timed steps (50)
   --warmup N          steps before that (20)
@@ -138,6 +139,7 @@ std::variant<Options, std::string> ParseOptions(const std::vector<std::string>& 
       {"--max", Size(options.max_bytes)},
       {"--factor", Count(options.factor, 2)},
       {"--iterations", Count(options.iterations, 1)},
+      {"--rounds", Count(options.rounds, 1)},
       {"--steps", Count(options.steps, 1)},
       {"--warmup", Count(options.warmup, 0)},
       {"--tensors", Count(options.tensors, 1)},

@@ -17,6 +17,7 @@ struct Options {
   std::size_t max_bytes = std::size_t{256} << 20;
   std::size_t factor = 4;
   std::size_t iterations = 0;  // 0: by size
+  std::size_t rounds = 1;      // over all sizes
   std::size_t steps = 50;      // of the training modes
   std::size_t warmup = 20;     // steps before that
   std::size_t tensors = 1000;  // of `small`

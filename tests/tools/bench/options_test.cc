@@ -9,11 +9,12 @@ namespace {
 using testing::HasSubstr;
 
 TEST(OptionsTest, EveryOptionReachesItsField) {
-  const auto parsed = ParseOptions(
-      {"bert",  "-np",       "4", "--type",        "float16", "--min",   "1K",       "--max",
-       "2M",    "--factor",  "2", "--iterations",  "9",       "--steps", "8",        "--warmup",
-       "0",     "--tensors", "7", "--backward-ms", "2.5",     "--sleep", "--strict", "--json",
-       "x.json"});
+  const auto parsed =
+      ParseOptions({"bert",     "-np",       "4",     "--type",        "float16", "--min",
+                    "1K",       "--max",     "2M",    "--factor",      "2",       "--iterations",
+                    "9",        "--rounds",  "3",     "--steps",       "8",       "--warmup",
+                    "0",        "--tensors", "7",     "--backward-ms", "2.5",     "--sleep",
+                    "--strict", "--json",    "x.json"});
   ASSERT_TRUE(std::holds_alternative<Options>(parsed)) << std::get<std::string>(parsed);
   const auto& o = std::get<Options>(parsed);
   EXPECT_EQ(o.mode, "bert");
@@ -23,6 +24,7 @@ TEST(OptionsTest, EveryOptionReachesItsField) {
   EXPECT_EQ(o.max_bytes, 2097152u);
   EXPECT_EQ(o.factor, 2u);
   EXPECT_EQ(o.iterations, 9u);
+  EXPECT_EQ(o.rounds, 3u);
   EXPECT_EQ(o.steps, 8u);
   EXPECT_EQ(o.warmup, 0u);
   EXPECT_EQ(o.tensors, 7u);

@@ -21,6 +21,27 @@ Status TimedOut(const InLink* in, const OutLink* out) {
   return Status::Unknown("waited too long " + whom);
 }
 
+// The end of a wait, with mercy: whoever looks at the clock long after the deadline was asleep
+// (suspended, frozen, swapped out), so its peers may have been, too, and get some time to wake up.
+class Patience {
+ public:
+  explicit Patience(const Deadline& deadline) : until_(deadline) {}
+  const Deadline& until() const { return until_; }
+  bool Ends() {
+    if (!until_.Passed()) return false;
+    if (extended_ || Clock::now() - until_.at() < kOverslept) return true;
+    extended_ = true;
+    until_ = Deadline::After(kToWakeUp);
+    return false;
+  }
+
+ private:
+  static constexpr auto kOverslept = std::chrono::seconds(1);
+  static constexpr auto kToWakeUp = std::chrono::seconds(10);
+  Deadline until_;
+  bool extended_ = false;
+};
+
 }  // namespace
 
 Mesh::Mesh(int rank, topology::HostMap hosts, Bell bell, Watcher* watcher)
@@ -43,6 +64,7 @@ Status Mesh::Await(InLink* in, OutLink* out, const Deadline& deadline) {
   if (seen) return Status::Ok();
   const int in_fd = in != nullptr ? in->fd() : -1;
   const int out_fd = out != nullptr ? out->fd() : -1;
+  Patience patience(deadline);
   const bool by_bell = (in != nullptr && in_fd < 0) || (out != nullptr && out_fd < 0);
   if (by_bell) {
     Bell::Listener listener(bell_);
@@ -50,18 +72,21 @@ Status Mesh::Await(InLink* in, OutLink* out, const Deadline& deadline) {
     if (out_fd >= 0) watcher_->RingWhenReady(out_fd, true);
     while (!Ready(in, out)) {
       HVDX_RETURN_IF_ERROR(interrupt_.Check());
-      if (!listener.Sleep(deadline)) return Ready(in, out) ? Status::Ok() : TimedOut(in, out);
+      if (!listener.Sleep(patience.until()) && patience.Ends()) {
+        return Ready(in, out) ? Status::Ok() : TimedOut(in, out);
+      }
     }
     return interrupt_.Check();
   }
   pollfd waits[3] = {{interrupt_.fd(), POLLIN, 0}, {in_fd, POLLIN, 0}, {out_fd, POLLOUT, 0}};
   while (true) {
     HVDX_RETURN_IF_ERROR(interrupt_.Check());
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline.Left());
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(patience.until().Left());
     const int ready = ::poll(waits, 3, static_cast<int>(left.count()) + 1);
     if (ready > 0 || Ready(in, out)) return interrupt_.Check();
     if (ready < 0 && errno != EINTR) return Status::Unknown("poll failed while waiting for a peer");
-    if (deadline.Passed()) return TimedOut(in, out);
+    if (patience.Ends()) return TimedOut(in, out);
   }
 }
 

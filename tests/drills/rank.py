@@ -121,6 +121,7 @@ class Life:
         self._steps = 0
         # What can stand in a plan leaves no member without data to wait for.
         self._empty = [("empty", 0, 0.0, 7)] if drill.moment != "planned" else []
+        self._pause = float(os.environ.get("DRILL_PAUSE", "0"))
         self.all_planned = False  # the last step ran by plan, and all ranks know
 
     def submit(self, wrong: bool = False) -> list[Any]:
@@ -216,6 +217,7 @@ class Life:
                 del kept
             if self.step():
                 return
+            time.sleep(self._pause)
             if armed or number < 12 or (planned and not self.all_planned):
                 if number > _MOST_STEPS and not armed:
                     raise RuntimeError("drill: no plan was made")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
+import sys
 import tempfile
 from pathlib import Path
 from types import TracebackType
@@ -22,6 +24,17 @@ def as_nobody(words: list[str]) -> list[str]:
     return ["setpriv", *user, *words]
 
 
+def nobodys_python() -> list[str]:
+    """A Python of our version with our packages that this user may run; empty if there is none."""
+    packages = os.pathsep.join(path for path in sys.path if path.endswith("site-packages"))
+    for python in (sys.executable, f"/usr/bin/python3.{sys.version_info[1]}"):
+        words = ["env", f"PYTHONPATH={packages}", python]
+        probe = as_nobody(["sh", "-c", 'exec "$@"', "sh", *words, "-c", "import horovod.runner"])
+        if subprocess.run(probe, capture_output=True, check=False, cwd="/").returncode == 0:
+            return words
+    return []
+
+
 class Steady(Drill):
     """Inside of a `with` its ranks run; at the end they are let go, and checked."""
 
@@ -29,6 +42,7 @@ class Steady(Drill):
         folder = tempfile.mkdtemp(prefix="hvdx-steady-")
         self._nobody = nobody
         super().__init__(Cell("garbage", "collective", transport, size, 1), 0, folder, None)
+        self._env["DRILL_PAUSE"] = "0.01"  # the test wants to work, too
         if nobody:
             os.chown(folder, NOBODY, NOBODY)
             self._env["HOME"] = folder
@@ -36,8 +50,10 @@ class Steady(Drill):
     def _start(self, output: Any) -> Any:
         if not self._nobody:
             return super()._start(output)
-        # The launcher and its ranks run as somebody else; what they write, we can read.
-        return self._launch(as_nobody(self._words()), output)
+        python = nobodys_python()
+        program = "from horovod.runner.launch import run_commandline; run_commandline()"
+        _, *options, _, rank = self._words()
+        return self._launch(as_nobody([*python, "-c", program, *options, python[-1], rank]), output)
 
     def __enter__(self) -> Steady:
         self._output = open(self.folder / "output", "wb")

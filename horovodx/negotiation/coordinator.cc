@@ -57,7 +57,9 @@ struct Coordinator::Impl {
   }
   void On(int from, const AddSet& add, TimePoint) { Change(from, add); }
   void On(int from, const RemoveSet& remove, TimePoint) { Change(from, remove); }
-  void On(int, const WantShutdown&, TimePoint) { BeginShutdown(""); }
+  void On(int from, const WantShutdown&, TimePoint) {
+    BeginShutdown("rank " + std::to_string(from) + " called hvd.shutdown() or ended its script");
+  }
   void On(int, const Drained&, TimePoint) {}  // means something only after Shutdown
   void On(int, const Lost& lost, TimePoint) { Lose(lost.rank, lost.why); }
 
@@ -155,7 +157,7 @@ struct Coordinator::Impl {
         continue;
       }
       HVDX_LOG(kError) << report->text;
-      stalled_why = "stalled ranks: " + ListOf(report->stalled);
+      stalled_why = "stalled ranks: " + ListOf(report->stalled) + " (" + report->missing + ")";
     }
     if (!stalled_why.empty()) BeginShutdown(stalled_why);
   }

@@ -76,7 +76,7 @@ std::optional<StallReport> StallInspector::Check(const std::vector<WaitingTensor
   }
   if (by_rank.empty()) return std::nullopt;
   StallReport report;
-  std::ostringstream text;
+  std::ostringstream text, missed;
   text << "One or more tensors were submitted to be reduced, gathered or broadcasted by some ranks "
           "and are waiting for remainder of ranks for more than "
        << WholeSeconds(warning_)
@@ -85,6 +85,8 @@ std::optional<StallReport> StallInspector::Check(const std::vector<WaitingTensor
   for (const auto& [rank, missing] : by_rank) {
     text << '\n' << rank << (missing.stop ? "!" : "") << ": ";
     WriteNames(missing.names, text);
+    missed << (missed.tellp() > 0 ? "; " : "") << "rank " << rank << " has not submitted ";
+    WriteNames(missing.names, missed);
     if (missing.stop) report.stalled.push_back(rank);
   }
   if (!report.stalled.empty()) {
@@ -92,6 +94,7 @@ std::optional<StallReport> StallInspector::Check(const std::vector<WaitingTensor
          << " seconds. Horovod will shut down.";
   }
   report.text = text.str();
+  report.missing = missed.str();
   return report;
 }
 

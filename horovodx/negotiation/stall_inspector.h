@@ -19,6 +19,7 @@ struct WaitingTensor {
 
 struct StallReport {
   std::string text;                   // for the log: a warning, or an error if anyone is to stop
+  std::string missing;                // for an error: who has not submitted what
   std::vector<std::int32_t> stalled;  // ranks missing beyond the shutdown time; empty: go on
 };
 

@@ -109,7 +109,8 @@ Result<Frame> StoreClient::Exchange(int fd, std::uint32_t tag, std::vector<std::
 }
 
 Status StoreClient::Error(const std::string& what) const {
-  return Status::Unknown("rendezvous: lost the server " + server_.ToString() + ": " + what);
+  return Status::Aborted("rendezvous: lost the server " + server_.ToString() +
+                         " (horovodrun): " + what);
 }
 
 Status StoreClient::Set(const std::string& key, const std::string& value) {

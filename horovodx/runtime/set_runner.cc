@@ -16,6 +16,8 @@ using collectives::StagedAllreduce;
 // hosts that is a few times what its bytes need, and waking a thread takes as long as they do.
 constexpr std::size_t kAwakeBytes = 64 << 10;
 constexpr Duration kAwake = std::chrono::microseconds(300);
+// Whoever looks at a time limit so much after it has passed was asleep.
+constexpr Duration kOverslept = std::chrono::seconds(1);
 
 }  // namespace
 
@@ -178,7 +180,10 @@ Result<bool> SetRunner::AdvanceOnStage(TimePoint now, std::vector<Completion>& c
       break;
   }
   // A planned bucket may wait for its peers as long as they need; the member's patience watches it.
-  if (!planned_ && now - last_progress_ > options_.time_limit) return TooSlow();
+  const Duration waited = now - last_progress_;
+  if (planned_ || waited <= options_.time_limit) return false;
+  if (waited < options_.time_limit + kOverslept) return TooSlow();
+  last_progress_ = now;  // we looked up far too late: it was us who slept, and perhaps all did
   return false;
 }
 

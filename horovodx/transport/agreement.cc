@@ -49,6 +49,8 @@ Result<std::string> Council::HearAllAndDecide(const std::string& word, const Dec
 }
 
 Status Council::Missing(int member, const Status& why) const {
+  // Without the store nobody can be heard: that says nothing about the member.
+  if (why.code() == StatusCode::kAborted) return why;
   return {why.code(), names_[member] + " is missing: " + why.message()};
 }
 

@@ -47,6 +47,27 @@ bool Pollable(Ins ins, Outs outs, std::vector<pollfd>& waits) {
   return all;
 }
 
+// The end of a wait, with mercy: whoever looks at the clock long after the deadline was asleep
+// (suspended, frozen, swapped out), so its peers may have been, too, and get some time to wake up.
+class Patience {
+ public:
+  explicit Patience(const Deadline& deadline) : until_(deadline) {}
+  const Deadline& until() const { return until_; }
+  bool Ends() {
+    if (!until_.Passed()) return false;
+    if (extended_ || Clock::now() - until_.at() < kOverslept) return true;
+    extended_ = true;
+    until_ = Deadline::After(kToWakeUp);
+    return false;
+  }
+
+ private:
+  static constexpr auto kOverslept = std::chrono::seconds(1);
+  static constexpr auto kToWakeUp = std::chrono::seconds(10);
+  Deadline until_;
+  bool extended_ = false;
+};
+
 }  // namespace
 
 Mesh::Mesh(int rank, topology::HostMap hosts, Bell bell, Watcher* watcher)
@@ -71,6 +92,7 @@ Status Mesh::Await(InLink* in, OutLink* out, const Deadline& deadline) {
 Status Mesh::AwaitAny(Ins ins, Outs outs, const Deadline& deadline) {
   HVDX_ASSIGN_OR_RETURN(const bool seen, LookAwake(ins, outs, deadline));
   if (seen) return Status::Ok();
+  Patience patience(deadline);
   waits_.assign(1, {interrupt_.fd(), POLLIN, 0});
   if (!Pollable(ins, outs, waits_)) {
     Bell::Listener listener(bell_);
@@ -79,17 +101,20 @@ Status Mesh::AwaitAny(Ins ins, Outs outs, const Deadline& deadline) {
     }
     while (!Ready(ins, outs)) {
       HVDX_RETURN_IF_ERROR(interrupt_.Check());
-      if (!listener.Sleep(deadline)) return Ready(ins, outs) ? Status::Ok() : TimedOut(ins, outs);
+      if (!listener.Sleep(patience.until()) && patience.Ends()) {
+        return Ready(ins, outs) ? Status::Ok() : TimedOut(ins, outs);
+      }
     }
     return interrupt_.Check();
   }
   while (true) {
     HVDX_RETURN_IF_ERROR(interrupt_.Check());
-    const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(deadline.Left());
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(patience.until().Left());
     const int ready = ::poll(waits_.data(), waits_.size(), static_cast<int>(left.count()) + 1);
     if (ready > 0 || Ready(ins, outs)) return interrupt_.Check();
     if (ready < 0 && errno != EINTR) return Status::Unknown("poll failed while waiting for a peer");
-    if (deadline.Passed()) return TimedOut(ins, outs);
+    if (patience.Ends()) return TimedOut(ins, outs);
   }
 }
 

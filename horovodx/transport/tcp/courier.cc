@@ -15,6 +15,12 @@ namespace {
 constexpr std::uint32_t kHeartbeat = 0;
 constexpr std::uint32_t kMessage = 1;
 
+// What the end of a connection means to who reads only this line.
+std::string Explained(const std::string& what) {
+  return what.starts_with("connection") ? what + ", so its process has ended or the network broke"
+                                        : what;
+}
+
 }  // namespace
 
 Result<std::unique_ptr<Courier>> Courier::Connect(CourierOptions options, IoLoop& io,
@@ -78,7 +84,8 @@ void Courier::BeginOnIo(int parent, const Deadline& deadline) {
   HVDX_DCHECK(io_.loop().OnLoop());
   acceptor_.SetCourierOnIo(
       [this](Guest call) { AttachOnIo(call.claims.from, std::move(call.fd)); });
-  tick_ = io_.loop().At(Clock::now() + options_.heartbeat_limit / 4, [this] { TickOnIo(); });
+  last_tick_ = Clock::now();
+  tick_ = io_.loop().At(last_tick_ + options_.heartbeat_limit / 4, [this] { TickOnIo(); });
   if (parent < 0) return;
   const Claims claims{Purpose::kCourier, options_.rank, parent, 0, 0, 0};
   dial_ = Dial::Start(io_.loop(), options_.addresses[parent], claims, options_.credentials,
@@ -143,7 +150,7 @@ bool Courier::ReadOnIo(int rank) {
     Deliver({rank, std::move(frame.content), Status::Ok()});
   }
   if (!read.ok()) {
-    LoseOnIo(rank, read.status().message());
+    LoseOnIo(rank, Explained(read.status().message()));
     return false;
   }
   if (read.value() > 0) neighbour.heard = Clock::now();
@@ -167,6 +174,10 @@ void Courier::GreetedOnIo(Neighbour& neighbour) {
 void Courier::TickOnIo() {
   HVDX_DCHECK(io_.loop().OnLoop());
   const TimePoint now = Clock::now();
+  // A tick this late means that we slept, and so may have our neighbours (a suspended machine, a
+  // frozen container): they get time to wake up before their silence counts.
+  const bool slept = now - last_tick_ > options_.heartbeat_limit / 2;
+  last_tick_ = now;
   tick_ = io_.loop().At(now + options_.heartbeat_limit / 4, [this] { TickOnIo(); });
   for (const auto& [rank, neighbour] : neighbours_) {
     {
@@ -177,11 +188,13 @@ void Courier::TickOnIo() {
         SendSome(rank, *neighbour);
       }
     }
+    if (slept) neighbour->heard = now;
     if (!neighbour->greeted || now - neighbour->heard < options_.heartbeat_limit) continue;
     // It may be us who slept: look before judging.
     if (!ReadOnIo(rank) || now - neighbour->heard < options_.heartbeat_limit) continue;
     std::ostringstream why;
-    why << "silent for " << ToSeconds(options_.heartbeat_limit) << " s";
+    why << "silent for " << ToSeconds(options_.heartbeat_limit)
+        << " s, so it was stopped or its host or network is down";
     LoseOnIo(rank, why.str());
   }
 }

@@ -84,6 +84,7 @@ class Courier : public transport::Courier {
   std::map<int, std::unique_ptr<Neighbour>> neighbours_;  // fixed after construction
   std::shared_ptr<Dial> dial_;                            // io thread: to the parent
   EventLoop::TimerId tick_{};                             // io thread
+  TimePoint last_tick_{};                                 // io thread
 
   std::atomic<bool> goodbyes_{false};
   std::atomic<bool> has_mail_{false};

@@ -218,7 +218,9 @@ TEST_F(CoordinatorTest, ShutdownWaitsForThePlansEndAndCloseForAll) {
   const auto records = coordinator->TakeMessages();
   ASSERT_THAT(records, SizeIs(2));
   EXPECT_TRUE(std::holds_alternative<EndPlan>(records[0].message));
-  EXPECT_TRUE(std::holds_alternative<Shutdown>(records[1].message));
+  ASSERT_TRUE(std::holds_alternative<Shutdown>(records[1].message));
+  EXPECT_EQ(std::get<Shutdown>(records[1].message).why,
+            "rank 1 called hvd.shutdown() or ended its script");
   Ask(0, {MakeRequest("late")}, 2);
   Say(0, Drained{});
   EXPECT_THAT(coordinator->TakeMessages(), IsEmpty());
@@ -278,7 +280,7 @@ TEST_F(CoordinatorTest, AStallIsReportedThenEndsTheJob) {
   coordinator->OnTime(AtSecond(90));
   SetLogSink(nullptr);
   EXPECT_THAT(g_log, HasSubstr("1!: [a]"));
-  EXPECT_EQ(Take<Shutdown>().at(0).why, "stalled ranks: 1");
+  EXPECT_EQ(Take<Shutdown>().at(0).why, "stalled ranks: 1 (rank 1 has not submitted [a])");
 }
 
 }  // namespace

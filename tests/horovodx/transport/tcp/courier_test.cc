@@ -99,7 +99,8 @@ TEST(CourierTest, WhatWasSentLastArrivesBeforeTheEndIsReportedOnce) {
   EXPECT_EQ(deliveries[0].message, Text("goodbye"));
   EXPECT_EQ(deliveries[1].from, 2);
   EXPECT_EQ(deliveries[1].lost.message(),
-            "rank 2 (host host0, " + world.addresses[2].ToString() + "): connection closed");
+            "rank 2 (host host0, " + world.addresses[2].ToString() +
+                "): connection closed, so its process has ended or the network broke");
   couriers[0]->Send(2, Text("into the void"));  // no harm, and no second report:
   couriers[1]->Send(0, Text("still here"));
   const auto later = Await(world.at(0), *couriers[0]);
@@ -127,6 +128,17 @@ TEST(CourierTest, ExpectedGoodbyesAreNoNews) {
   EXPECT_FALSE(zero->HasMail());
 }
 
+TEST(CourierTest, WhoHasSleptDoesNotBlameTheOthersForTheSilence) {
+  World world(2);
+  const Fd frozen = FrozenRank(world, 1);
+  const auto zero = std::move(world.NewCourier(0, 2)).value();
+  world.at(0).io->loop().Run([] { std::this_thread::sleep_for(std::chrono::seconds(3)); });
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  world.at(0).io->loop().Run([] {});  // the tick that was due has come
+  EXPECT_FALSE(zero->HasMail()) << "the other may have slept as well";
+  EXPECT_EQ(Await(world.at(0), *zero).size(), 1u) << "but not for ever";
+}
+
 TEST(CourierTest, SilentNeighbourIsReportedOnceAndTheOthersGoOn) {
   World world(3);
   std::unique_ptr<Courier> zero, one;
@@ -140,7 +152,8 @@ TEST(CourierTest, SilentNeighbourIsReportedOnceAndTheOthersGoOn) {
   ASSERT_EQ(deliveries.size(), 1u);
   EXPECT_EQ(deliveries[0].from, 2);
   EXPECT_EQ(deliveries[0].lost.message(),
-            "rank 2 (host host0, " + world.addresses[2].ToString() + "): silent for 0.2 s");
+            "rank 2 (host host0, " + world.addresses[2].ToString() +
+                "): silent for 0.2 s, so it was stopped or its host or network is down");
   zero->Flush(60);  // nothing is waited for any more
   one->Send(0, Text("still here"));
   const auto later = Await(world.at(0), *zero);

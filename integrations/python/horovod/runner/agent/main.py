@@ -223,14 +223,23 @@ class Agent:
     def _reap(self) -> None:
         while True:
             try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
+                pid, status = os.waitpid(-1, os.WNOHANG | os.WUNTRACED)
             except ChildProcessError:
                 return
             if pid == 0:
                 return
             for index, worker in list(self._workers.items()):
-                if worker.pid == pid:
+                if worker.pid == pid and os.WIFSTOPPED(status):
+                    self._stopped(index, pid, os.WSTOPSIG(status))
+                elif worker.pid == pid:
                     self._ended(index, worker, status)
+
+    def _stopped(self, index: int, pid: int, number: int) -> None:
+        """It may go on one day, so this is no end; but who wonders why nothing happens is told."""
+        text = (
+            "horovodrun: process %d on host %s was stopped by signal %d; kill -CONT continues it\n"
+        )
+        self._say(frames.STDERR, index, (text % (pid, os.uname().nodename, number)).encode())
 
     def _ended(self, index: int, worker: Worker, status: int) -> None:
         """What it has written comes before the news of its end."""

@@ -383,6 +383,9 @@ class GradientReducer:
 
         return reduced
 
+    def flush(self) -> None:
+        """Nothing: step() has left nothing for later, as it does with split_allreduce."""
+
     def zero_grad(self, *args: Any, **kwargs: Any) -> None:
         """As in torch; an error while gradients are on their way."""
         if self._handles:

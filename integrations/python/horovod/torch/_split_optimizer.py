@@ -155,7 +155,7 @@ class SplitReducer(GradientReducer):
                 native.wait_all([bucket.scattering for bucket in self._buckets])
                 for bucket in self._gather_order:
                     bucket.gather()
-            super().synchronize()
+            self._receive_all()
         except BaseException:
             self._abandon_pending()
             raise

@@ -17,15 +17,17 @@ _ALLGATHER = 1
 _REDUCESCATTER = 7
 
 SIZE_VARIABLE = "HOROVODX_SPLIT_BUCKET"
-_SMALLEST = 1 << 20  # bytes; less is mostly latency
-_AT_MOST = 64  # buckets, so that large models do not pay for many calls
+# Some 16 buckets: with few, the first and the last of them are waited for while nothing is
+# computed. But none of which most is latency, and not many calls for large models.
+_SMALLEST, _LARGEST = 64 << 10, 4 << 20
+_WANTED, _AT_MOST = 16, 64
 
 
 def bucket_bytes(total: int) -> int:
     """From how many bytes on a bucket is closed."""
     chosen = os.environ.get(SIZE_VARIABLE)
     if not chosen:
-        return max(_SMALLEST, total // _AT_MOST)
+        return max(_SMALLEST, min(_LARGEST, total // _WANTED), total // _AT_MOST)
     if not chosen.isdigit() or int(chosen) < 1:
         raise ValueError(f"{SIZE_VARIABLE} must be a number of bytes above 0, not {chosen!r}")
     return int(chosen)

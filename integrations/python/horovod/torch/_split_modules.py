@@ -93,7 +93,7 @@ class UsedModules:
 
     def _under(self, module: torch.nn.Module, seen: Set[torch.nn.Module]) -> List[torch.Tensor]:
         seen.add(module)
-        found = [p for p in module._parameters.values() if p is not None]
+        found: List[torch.Tensor] = [p for p in module._parameters.values() if p is not None]
         for child in module.children():
             if child not in self._called and child not in seen:
                 found += self._under(child, seen)

@@ -222,7 +222,7 @@ class SplitReducer(GradientReducer):
                 to = now if bucket is None else later[bucket]
                 to.append({**options, "params": parameters})
                 if bucket is not None:
-                    self._left.update((p, (p.grad, p.grad._version)) for p in parameters)  # type: ignore[misc]
+                    self._left.update((p, _seen(p)) for p in parameters)
         self._arriving = later
         if now:
             self._step_for(now)
@@ -328,6 +328,12 @@ def _set(p: torch.Tensor, reduced: torch.Tensor) -> None:
         p.grad = reduced.clone()
     else:
         p.grad.copy_(reduced)
+
+
+def _seen(p: torch.Tensor) -> Tuple[torch.Tensor, int]:
+    """The gradient, and by what it is known whether anybody has written to it."""
+    assert p.grad is not None
+    return p.grad, p.grad._version
 
 
 def _as_it_is(value: Any) -> Any:

@@ -11,7 +11,7 @@ BENCHMARKS: bench_modes.Benchmarks = {
     "allreduce": (allreduce, "blocking hvd.allreduce_ by size, against gloo and mpi4py"),
     "step": (step, "gradients that arrive over a time: what is left to wait for, against gloo"),
     "training": (training, "a small ResNet: DistributedOptimizer against DDP over gloo"),
-    "split": (split, "a small ResNet: with split_allreduce and without"),
+    "split": (split, "a perceptron: with split_allreduce and without"),
     "init": (init_cost, "single-process training with and without hvd.init()"),
     "launch": (launch, "horovodrun against starting the same interpreters by hand"),
 }

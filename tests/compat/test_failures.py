@@ -1,10 +1,14 @@
 """A rank that fails, dies or sleeps ends its job: the suite itself never hangs."""
 
+import secrets
+import subprocess
 import sys
 import time
 
 import horovodrun
 import pytest
+
+from horovodx import _horovodx as native
 
 SECONDS = 60.0
 
@@ -94,3 +98,57 @@ def test_elastic_training_without_a_rank_ends() -> None:
     assert code not in (0, None)
     assert "RuntimeError: Horovod could not start again" in output
     assert "rank 1 is missing" in output and "It had to because: a failure" in output
+
+
+SPLIT = """
+import os, torch, horovod.torch as hvd
+from horovodx import _horovodx as native
+hvd.init()
+model = torch.nn.Sequential(torch.nn.Linear(4, 4), torch.nn.Linear(4, 4))
+optimizer = hvd.DistributedOptimizer(
+    torch.optim.SGD(model.parameters(), lr=0.1), model.named_parameters(), split_allreduce=True)
+for step in range(4):
+    optimizer.zero_grad()
+    model(torch.ones(2, 4)).sum().backward()
+    if step == 3:  # all sums are there, and rank 1 does not come to give its part of them back
+        native.wait_all([bucket.scattering for bucket in optimizer._buckets])
+        hvd.barrier()
+        if hvd.rank() == 1:
+            os._exit(7)
+    optimizer.step()
+for use in (lambda: model(torch.ones(2, 4)), model.state_dict, optimizer.flush):
+    try:
+        use()
+    except hvd.HorovodInternalError as error:
+        print("said:", error, flush=True)
+"""
+
+
+def test_forward_says_who_died_between_the_halves() -> None:
+    """With split_allreduce, by the hook of the first module; and whoever asks again hears it too."""
+    environment = horovodrun.environment(HOROVOD_SIZE="3", HOROVODX_SPLIT_BUCKET="1")
+    environment |= {"HOROVODX_SECRET": secrets.token_hex(32), "HOROVODX_JOB_ID": "split"}
+    port = native.rendezvous_start("127.0.0.1", 0, environment["HOROVODX_SECRET"], "split")
+    environment |= {"HOROVOD_GLOO_RENDEZVOUS_ADDR": "127.0.0.1"}
+    environment |= {"HOROVOD_GLOO_RENDEZVOUS_PORT": str(port)}
+    ranks = [
+        subprocess.Popen(
+            [sys.executable, "-c", SPLIT],
+            env={**environment, "HOROVOD_RANK": str(rank)},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+        for rank in range(3)
+    ]
+    try:
+        outputs = [rank.communicate(timeout=SECONDS)[0] for rank in ranks]
+    finally:
+        for rank in ranks:
+            rank.kill()
+        native.rendezvous_stop()
+    print(*outputs, sep="\n---\n")
+    assert ranks[1].returncode == 7
+    for output in (outputs[0], outputs[2]):
+        said = [line for line in output.splitlines() if line.startswith("said:")]
+        assert len(said) == 3 and all("rank 1" in line for line in said)

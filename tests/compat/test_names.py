@@ -68,7 +68,8 @@ FUNCTIONS = {
 OPTIMIZER = {
     "DistributedOptimizer": "optimizer, named_parameters=None, compression=Compression.none, "
     "backward_passes_per_step=1, op=Average, gradient_predivide_factor=1.0, num_groups=0, "
-    f"groups=None, sparse_as_dense=False, process_set={PS}"
+    f"groups=None, sparse_as_dense=False, process_set={PS}, "
+    "*, split_allreduce=None"  # this one is ours
 }
 BATCH_NORM = {
     "SyncBatchNorm": "num_features, eps=1e-05, momentum=0.1, affine=True, track_running_stats=True"

@@ -22,6 +22,7 @@ JOBS = {
 
 ELASTIC = ["elastic.py", "elastic_state.py"]
 COMPILED = ["compiled.py"]
+SPLIT = ["optimizer_split.py", "optimizer_split_use.py"]
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4])
@@ -41,6 +42,14 @@ def test_elastic(ranks: int) -> None:
     assert code == 0
 
 
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_split(ranks: int) -> None:
+    # Buckets of a few bytes, so that small models have several.
+    code, output = horovodrun.run_checks(ranks, SPLIT, SECONDS, HOROVODX_SPLIT_BUCKET="200")
+    print(output)
+    assert code == 0
+
+
 @pytest.mark.parametrize("ranks", [3])
 def test_compiled(ranks: int, tmp_path: pathlib.Path) -> None:
     # Compiling takes long, and a cache of an earlier run would hide what compiling does.
@@ -54,4 +63,6 @@ def test_compiled(ranks: int, tmp_path: pathlib.Path) -> None:
 def test_every_file_is_in_a_job() -> None:
     support = {"conftest.py", "expected.py", "training.py"}
     files = {path.name for path in horovodrun.RANKS.glob("*.py")} - support
-    assert files == {file for job in JOBS.values() for file in job} | {*ELASTIC, *COMPILED}
+    assert files == {file for job in JOBS.values() for file in job} | {
+        *(*ELASTIC, *COMPILED, *SPLIT)
+    }

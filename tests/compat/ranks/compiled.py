@@ -5,6 +5,8 @@ from typing import Any, List, Tuple
 import pytest
 import torch
 from expected import everybodys
+from optimizer_split import SGD, check_same, deep, plain_loop
+from training import same_everywhere, weights
 
 import horovod.torch as hvd
 
@@ -86,3 +88,22 @@ def test_an_error_reaches_the_caller(rank: int) -> None:
     with pytest.raises(RuntimeError, match="Mismatched ALLREDUCE tensor shapes"):
         reduce(torch.ones(3 + rank))
     assert reduce(torch.ones(7)).tolist() == [1.0] * 7
+
+
+def test_split_allreduce(monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of a compiled model's updates are done before it is called; inside, nobody is asked."""
+    monkeypatch.setenv("HOROVODX_SPLIT_BUCKET", "200")
+    optimizer, later = check_same(
+        plain_loop, model=lambda: torch.compile(deep(), backend="eager")
+    )
+    assert later == len(optimizer._buckets) > 1
+    torch._dynamo.reset()  # hooks are not among what decides whether compiled code fits
+    model = deep()
+    optimizer = hvd.DistributedOptimizer(
+        SGD(model.parameters()), model.named_parameters(), split_allreduce=True
+    )
+    plain_loop(model, optimizer)
+    # Hooks are inside now, and still called: the graph breaks there.
+    plain_loop(torch.compile(model, backend="eager"), optimizer)
+    optimizer.flush()
+    assert same_everywhere(weights(model))

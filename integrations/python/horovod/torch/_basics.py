@@ -6,7 +6,7 @@ from typing import Any
 from horovod.common.basics import HorovodBasics
 from horovod.common.process_sets import ProcessSet, global_process_set
 from horovod.common.util import get_average_backwards_compatibility_fun, num_rank_is_power_2
-from horovod.torch import _handles
+from horovod.torch import _flushing, _handles
 
 _basics = HorovodBasics(__file__, "mpi_lib_v2")
 
@@ -50,6 +50,7 @@ def init(*args: Any, **kwargs: Any) -> None:
 
 def shutdown(*args: Any, **kwargs: Any) -> None:
     """Stops the engines of all ranks; pending handles are forgotten."""
+    _flushing.flush_before_the_end()
     _basics.shutdown(*args, **kwargs)
     _handles.forget_all()  # not before: until here the engine writes to their tensors
 

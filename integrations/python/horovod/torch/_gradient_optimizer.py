@@ -246,6 +246,9 @@ class GradientReducer:
         """Waits until all gradients are reduced; those not sent yet are sent now."""
         if self._requires_update:
             self._send_the_rest()
+        self._receive_all()
+
+    def _receive_all(self) -> None:
         pending = dict(self._handles)
         too = dict(self._sent_too)
         both = [h for h, _ in pending.values()] + list(too.values())
@@ -382,6 +385,9 @@ class GradientReducer:
             return loss
 
         return reduced
+
+    def flush(self) -> None:
+        """Nothing: step() has left nothing for later, as it does with split_allreduce."""
 
     def zero_grad(self, *args: Any, **kwargs: Any) -> None:
         """As in torch; an error while gradients are on their way."""

@@ -3,6 +3,7 @@
 from horovod.common.process_sets import ProcessSet, global_process_set
 from horovod.torch import _compiled, _handles
 from horovod.torch._basics import set_id
+from horovod.torch._flushing import flush_all
 from horovod.torch._handles import Pending
 from horovodx import _horovodx as native
 
@@ -22,6 +23,7 @@ def join(device: int = -1) -> int:
 
 def join_async() -> int:
     """The same without waiting: synchronize(handle) returns the rank that joined last."""
+    flush_all()
     number = _handles.next_number()
     _handles.joins += 1
     handle = native.submit(_JOIN, "join.noname", _FLOAT32, [], 0, 0)

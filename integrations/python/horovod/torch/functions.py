@@ -10,6 +10,7 @@ import torch
 from horovod.common.process_sets import ProcessSet, global_process_set
 from horovod.torch._basics import rank, size
 from horovod.torch._broadcast import broadcast_, broadcast_async_
+from horovod.torch._flushing import flush_all
 from horovod.torch._gather import allgather_async
 from horovod.torch._handles import synchronize
 
@@ -21,6 +22,7 @@ def broadcast_parameters(params: Parameters, root_rank: int) -> None:
 
     `params`: model.state_dict(), or a list of tensors or (name, tensor) pairs.
     """
+    flush_all()
     handles = [
         broadcast_async_(tensor, root_rank, name)
         for name, tensor in _named(params)
@@ -118,6 +120,7 @@ def broadcast_optimizer_state(
         raise ValueError("cannot broadcast torch.optim.LBFGS state")
     if size() == 1:
         return
+    flush_all()
     at_root = rank() == root_rank
     outline = broadcast_object(
         _outline(optimizer) if at_root else None, root_rank, "optimizer_state"

@@ -9,6 +9,8 @@ from horovod.common.process_sets import ProcessSet, global_process_set
 from horovod.torch._adasum_optimizer import DeltaReducer
 from horovod.torch._basics import Adasum, Average, check_adasum, rocm_built, size
 from horovod.torch._gradient_optimizer import GradientReducer
+from horovod.torch._split_choice import is_split
+from horovod.torch._split_optimizer import SplitReducer
 from horovod.torch.compression import Compression
 
 Groups = Union[int, List[List[torch.Tensor]]]
@@ -25,6 +27,8 @@ def DistributedOptimizer(
     groups: Optional[Groups] = None,
     sparse_as_dense: bool = False,
     process_set: ProcessSet = global_process_set,
+    *,
+    split_allreduce: Union[bool, str, None] = None,
 ) -> Any:
     """An optimizer like the one given that averages gradients over all ranks before each step.
 
@@ -39,6 +43,11 @@ def DistributedOptimizer(
     groups: a number of groups, or lists of parameters, that travel together.
     sparse_as_dense: sparse gradients travel as dense ones.
     process_set: the ranks that reduce together; others keep their gradients.
+    split_allreduce: not Horovod's. True: step() returns when gradients are added up, and they come
+        back to all ranks while the next forward runs; a module's parameters are updated right
+        before it is called. What reads parameters in any other way calls `optimizer.flush()` first.
+        "independent": the same for an optimizer that is not torch's own, whose update of a
+        parameter looks at nothing of other parameters. None: as HOROVODX_SPLIT_ALLREDUCE (0) says.
     """
     if gradient_predivide_factor != 1.0:
         if rocm_built():
@@ -58,6 +67,8 @@ def DistributedOptimizer(
         check_adasum(process_set)
 
     reducer: Any = DeltaReducer if op == Adasum and size() > 1 else GradientReducer
+    if is_split(split_allreduce, optimizer, op, groups, gradient_predivide_factor):
+        reducer = SplitReducer
     wrapped = _of_class(optimizer, reducer)
     if reducer is DeltaReducer:
         wrapped._begin(named_parameters, compression, backward_passes_per_step)

@@ -4,7 +4,7 @@ import sys
 from typing import List, Optional
 
 from horovodx import bench_modes
-from horovodx.torch_bench import allreduce, init_cost, launch, schedules, step, training
+from horovodx.torch_bench import allreduce, init_cost, launch, schedules, split, step, training
 from horovodx.torch_bench.ranks import IS_RANK, am_rank, start_ranks
 
 BENCHMARKS: bench_modes.Benchmarks = {
@@ -12,6 +12,7 @@ BENCHMARKS: bench_modes.Benchmarks = {
     "step": (step, "gradients that arrive over a time: what is left to wait for, against gloo"),
     "schedules": (schedules, "whole steps under each schedule, against 25 MiB buckets over gloo"),
     "training": (training, "a small ResNet: DistributedOptimizer against DDP over gloo"),
+    "split": (split, "a perceptron: with split_allreduce and without"),
     "init": (init_cost, "single-process training with and without hvd.init()"),
     "launch": (launch, "horovodrun against starting the same interpreters by hand"),
 }

@@ -58,8 +58,8 @@ struct Functions {
   int (*receive)(void* data, int bytes, int from, int tag, Comm comm, Request* request);
   // `bytes` of a receive that is done. A request that is done is gone.
   int (*test)(Request* request, bool* done, int* bytes);
-  // Gives up a receive.
-  int (*cancel)(Request* request);
+  // Gives up a receive. `gone`: its memory is free; otherwise MPI still writes to it.
+  int (*cancel)(Request* request, bool* gone);
 
   // --- in place, over all of `comm`
   int (*allreduce)(void* data, int count, int type, int op, Comm comm, Request* request);

@@ -137,9 +137,10 @@ int Test(Request* request, bool* done, int* bytes) {
   return Call().Get_count(&status, Object().byte, bytes);
 }
 
-int Cancel(Request* request) {
+int Cancel(Request* request, bool* gone) {
   HVDX_MPI_TRY(Call().Cancel(request));
-  return Call().Request_free(request);
+  HVDX_MPI_TRY(Test(request, gone, nullptr));
+  return *gone ? open_mpi::kSuccess : Call().Request_free(request);
 }
 
 void* TypeOf(int type) {

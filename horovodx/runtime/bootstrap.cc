@@ -29,7 +29,7 @@ const char* Environment(const char* name) { return std::getenv(name); }
 Backends BackendsOf(const Config& config, const MpiJob* job) {
   Backends backends;
   backends.mpi = job != nullptr;
-  backends.gloo = job == nullptr || config.cpu_operations == "gloo";
+  backends.gloo = job == nullptr || (config.size > 1 && !job->links());
   backends.comm = job != nullptr ? job->comm() : nullptr;
   backends.mpi_threads = job != nullptr && job->threads() == mpi::Threads::kMultiple;
   return backends;

@@ -49,7 +49,7 @@ Status CheckReachable(const Config& config) {
   return Status::Ok();
 }
 
-transport::process::Options OptionsFor(const Config& config, int generation) {
+transport::process::Options OptionsFor(const Config& config, int generation, MpiJob* job) {
   transport::process::Options options;
   options.rank = config.rank;
   options.size = config.size;
@@ -61,7 +61,11 @@ transport::process::Options OptionsFor(const Config& config, int generation) {
   options.heartbeat_limit = config.heartbeat;
   options.connect_limit = config.timeout;
   options.streams = config.streams;
-  options.force_tcp = config.transport == "tcp";
+  options.force_tcp = config.transport == "tcp" || config.transport == "mpi";
+  if (job != nullptr && job->links()) {
+    options.mpi = &job->library();
+    options.comm = job->comm();
+  }
   return options;
 }
 
@@ -86,7 +90,7 @@ Result<std::unique_ptr<transport::Fabric>> ConnectFabric(const Config& config, i
   const Deadline deadline = Deadline::After(config.timeout);
   HVDX_ASSIGN_OR_RETURN(auto store, OpenStore(config, deadline));
   HVDX_ASSIGN_OR_RETURN(auto fabric,
-                        ProcessFabric::Join(OptionsFor(config, generation), *store, deadline));
+                        ProcessFabric::Join(OptionsFor(config, generation, job.get()), *store, deadline));
   return std::unique_ptr<transport::Fabric>(
       std::make_unique<OwningFabric>(std::move(job), std::move(store), std::move(fabric)));
 }

@@ -66,9 +66,10 @@ Result<std::unique_ptr<rendezvous::StoreServer>> StartStore(const Config& config
   return server;
 }
 
-// What a rank says of itself: "<first rank on its host> <host>|<ranks of a set>|...".
+// What a rank says of itself: "<first rank on its host> <links> <host>|<ranks of a set>|...".
 struct Word {
   int first_on_host = 0;
+  bool links = false;  // by MPI
   std::string host;
   std::vector<std::vector<int>> sets;
 };
@@ -78,9 +79,9 @@ Word ParseWord(const std::string& text) {
   std::istringstream parts(text);
   std::string part;
   std::getline(parts, part, '|');
-  const std::size_t space = part.find(' ');
-  word.first_on_host = std::stoi(part.substr(0, space));
-  word.host = part.substr(space + 1);
+  std::istringstream first(part);
+  first >> word.first_on_host >> word.links;
+  std::getline(first >> std::ws, word.host);
   while (std::getline(parts, part, '|')) word.sets.push_back(Numbers(part));
   return word;
 }
@@ -142,9 +143,10 @@ Result<bool> MeetsByMpi(const Config& config, const Launcher& launcher,
   const bool told = config.given.count("HOROVOD_RANK") != 0 || !config.rendezvous_address.empty();
   const bool by_mpi = config.controller == "mpi" ||
                       (config.controller.empty() && !told && launcher.found());
-  if (!by_mpi && config.cpu_operations == "mpi") {
+  if (!by_mpi && (config.cpu_operations == "mpi" || config.transport == "mpi")) {
     return Status::InvalidArgument(
-        "HOROVOD_CPU_OPERATIONS is 'mpi', but this process was not started by MPI; use mpirun or "
+        std::string(config.transport == "mpi" ? "HOROVODX_TRANSPORT" : "HOROVOD_CPU_OPERATIONS") +
+        " is 'mpi', but this process was not started by MPI; use mpirun or "
         "horovodrun --mpi, or leave the variable out");
   }
   return by_mpi;
@@ -263,14 +265,33 @@ Status MpiJob::Gather(Config& config, const Launcher& launcher, const Members& m
   HVDX_RETURN_IF_ERROR(council.About("here").Agree("", JoinLines, deadline).status());
   office = nullptr;
   HVDX_RETURN_IF_ERROR(MakeComm(members));
+  HVDX_ASSIGN_OR_RETURN(links_, WantsLinks(config));
   HVDX_ASSIGN_OR_RETURN(const std::string mine, MyWord(config, invitation));
   HVDX_ASSIGN_OR_RETURN(const std::string all,
                         council.About("who").Agree(mine, JoinLines, deadline));
   const std::vector<Word> words = ParseWords(all);
+  links_ = std::all_of(words.begin(), words.end(), [](const Word& word) { return word.links; });
   if (config.given.count("HOROVOD_HOSTNAME") == 0) config.hostname = HostOf(words, config.rank);
   const auto sets = SetsOf(words);
   process_sets.insert(process_sets.begin(), sets.begin(), sets.end());
   return Status::Ok();
+}
+
+Result<bool> MpiJob::WantsLinks(const Config& config) const {
+  const bool asked = config.cpu_operations == "mpi" || config.transport == "mpi";
+  const bool refused = !config.cpu_operations.empty() && config.cpu_operations != "mpi";
+  if (config.transport == "mpi" && refused) {
+    return Status::InvalidArgument("HOROVODX_TRANSPORT is 'mpi', but HOROVOD_CPU_OPERATIONS is '" +
+                                   config.cpu_operations + "'");
+  }
+  if (refused || config.transport == "tcp") return false;
+  if (threads_ == mpi::Threads::kMultiple) return true;
+  if (asked) {
+    return Status::InvalidArgument(
+        "links by MPI were asked for, but MPI was started without MPI_THREAD_MULTIPLE, which they "
+        "need: leave out HOROVOD_MPI_THREADS_DISABLE, or start MPI with it");
+  }
+  return false;
 }
 
 Status MpiJob::MakeComm(const Members& members) {
@@ -290,7 +311,7 @@ Result<std::string> MpiJob::MyWord(const Config& config, const Invitation& invit
   const auto& call = library_.call();
   int first = 0;
   HVDX_RETURN_IF_ERROR(library_.Check(call.first_on_host(comm_, &first), "MPI_Comm_split_type"));
-  std::string word = std::to_string(first) + " " + config.hostname;
+  std::string word = std::to_string(first) + (links_ ? " 1 " : " 0 ") + config.hostname;
   for (std::size_t i = 1; i < invitation.comms.size(); ++i) {
     const mpi::Comm set = invitation.comms[i];
     std::vector<int> ranks;

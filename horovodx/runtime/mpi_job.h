@@ -48,6 +48,8 @@ class MpiJob {
   mpi::Library& library() { return library_; }
   mpi::Comm comm() const { return comm_; }  // of the job's ranks, in their order; ours alone
   mpi::Threads threads() const { return threads_; }
+  // Links that are not shared memory go by MPI: every rank wants that and can.
+  bool links() const { return links_; }
 
  private:
   MpiJob(mpi::Library& library, mpi::Threads threads) : library_(library), threads_(threads) {}
@@ -62,11 +64,13 @@ class MpiJob {
                 const Invitation& invitation, std::vector<std::vector<int>>& process_sets,
                 const Deadline& deadline);
   Status MakeComm(const Members& members);
+  Result<bool> WantsLinks(const Config& config) const;
   Result<std::string> MyWord(const Config& config, const Invitation& invitation) const;
 
   mpi::Library& library_;
   mpi::Threads threads_;
   mpi::Comm comm_ = nullptr;
+  bool links_ = false;
   std::unique_ptr<rendezvous::StoreServer> server_;  // of the first rank
 };
 

@@ -77,7 +77,9 @@ Result<Ticket> ReceiveTicket(mpi::Library& library, mpi::Comm comm, int from,
     HVDX_RETURN_IF_ERROR(library.Check(library.call().test(&request, &done, nullptr), "MPI_Test"));
     if (done) break;
     if (deadline.Passed()) {
-      library.call().cancel(&request);
+      bool gone = false;
+      library.call().cancel(&request, &gone);
+      if (gone) delete form;
       return Status::Unknown("rank " + std::to_string(from) +
                              " of the communicator has not called hvd.init() in time");
     }

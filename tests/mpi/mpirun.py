@@ -24,10 +24,6 @@ class Outcome(NamedTuple):
     code: int | None  # None: it had not ended at the deadline and was killed
     output: str
 
-    def lines(self) -> list[str]:
-        """What ranks have printed, in no order."""
-        return sorted(self.output.splitlines())
-
 
 def why_not() -> str | None:
     """Why nothing can be run by MPI here; None if it can."""

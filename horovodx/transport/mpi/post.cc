@@ -1,5 +1,7 @@
 #include "horovodx/transport/mpi/post.h"
 
+#include <sys/prctl.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -182,8 +184,9 @@ bool Post::Arrived(Inbox& box) {
 }
 
 void Post::Await(Inbox& box) {
-  box.awaited = true;
-  WakeLooker();
+  if (std::exchange(box.awaited, true)) return;
+  hurry_ = true;  // somebody goes to sleep now: what he waits for may be on its way
+  wanted_.notify_one();
 }
 
 Result<std::size_t> Post::Read(Inbox& box, std::span<const MutableBytes> pieces) {
@@ -258,6 +261,7 @@ bool Post::Look(bool ask_again) {
 }
 
 void Post::LookWhileBusy() {
+  ::prctl(PR_SET_TIMERSLACK, 1000);  // ns: by default the kernel adds 50 us to short pauses
   std::unique_lock lock(mutex_);
   Duration pause = kFirstPause;
   TimePoint ask_at = Clock::now() + kAskAgain;
@@ -274,9 +278,9 @@ void Post::LookWhileBusy() {
     const bool ask_again = Clock::now() >= ask_at;
     if (ask_again) ask_at = Clock::now() + kAskAgain;
     pause = Look(ask_again) ? kFirstPause : std::min<Duration>(2 * pause, kLongestPause);
-    lock.unlock();
-    std::this_thread::sleep_for(pause);
-    lock.lock();
+    hurry_ = false;
+    wanted_.wait_for(lock, pause, [this] { return stop_ || hurry_; });
+    if (hurry_) pause = kFirstPause / 2;
   }
 }
 

@@ -112,6 +112,7 @@ class Post {
   std::mutex mutex_;  // guards all that follows
   std::condition_variable wanted_;
   bool parked_ = false;  // the thread sleeps until it is wanted
+  bool hurry_ = false;   // somebody has just begun to wait
   bool stop_ = false;
   std::list<Outbox> outs_;
   std::list<Inbox> ins_;

@@ -157,6 +157,14 @@ HVDX_EXPORT int32_t hvdx_rendezvous_start(const char* address, int32_t port, con
                                           const char* job_id);
 HVDX_EXPORT void hvdx_rendezvous_stop(void);
 
+/* --- MPI, which is loaded when it is wanted -------------------------------------------------- */
+
+/* What would be used, "Open MPI v4.1.4, ... (file)"; NULL if there is none that can be, and
+ * hvdx_last_error() says why. Loads it, and does not start it. */
+HVDX_EXPORT const char* hvdx_mpi_library(void);
+/* Its MPI_COMM_WORLD; NULL if it is not loaded. Communicators of another MPI have another. */
+HVDX_EXPORT void* hvdx_mpi_world(void);
+
 /* --- Horovod's names ------------------------------------------------------------------------- */
 
 extern HVDX_EXPORT const int HOROVOD_PROCESS_SET_ERROR_INIT;         /* -1 */
@@ -168,6 +176,11 @@ extern HVDX_EXPORT const int HOROVOD_PROCESS_SET_ERROR_EXISTING_SET; /* -6 */
 
 HVDX_EXPORT bool horovod_init(const int* ranks, int nranks, const int* process_set_ranks,
                               const int* process_set_sizes, int num_process_sets);
+/* comms[i] are Open MPI's MPI_Comm: the first is of the job, the others each mean the process sets
+ * of all groups that ranks pass. Their sets come before those given by ranks. */
+HVDX_EXPORT bool horovod_init_multi_comm(void* const* comms, int ncomms,
+                                         const int* process_set_ranks,
+                                         const int* process_set_sizes, int num_process_sets);
 HVDX_EXPORT void horovod_shutdown(void);
 HVDX_EXPORT int horovod_is_initialized(void);
 HVDX_EXPORT int horovod_start_timeline(const char* file, bool mark_cycles);
@@ -197,6 +210,7 @@ HVDX_EXPORT int horovod_reduce_op_max(void);
 HVDX_EXPORT int horovod_reduce_op_product(void);
 HVDX_EXPORT int horovod_add_process_set(const int* ranks, int nranks);
 HVDX_EXPORT int horovod_remove_process_set(int id);
+HVDX_EXPORT int horovod_comm_process_set(void* comm);
 HVDX_EXPORT int horovod_process_set_rank(int id);
 HVDX_EXPORT int horovod_process_set_size(int id);
 HVDX_EXPORT int horovod_process_set_included(int id);

@@ -1,6 +1,7 @@
 // horovod_*: the names and meanings that Horovod's Python layer knows.
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "horovodx/api/c_api.h"
@@ -8,6 +9,7 @@
 #include "horovodx/api/process_engine.h"
 #include "horovodx/api/slot_table.h"
 #include "horovodx/base/log.h"
+#include "horovodx/runtime/bootstrap.h"
 
 namespace {
 
@@ -15,7 +17,9 @@ using horovodx::Status;
 using horovodx::api::LastError;
 using horovodx::api::ProcessEngine;
 using horovodx::api::Remember;
+using horovodx::mpi::Library;
 using horovodx::runtime::Engine;
+using horovodx::runtime::Invitation;
 using horovodx::runtime::ProcessSets;
 
 // `ask` of the running engine, or `otherwise` if there is none.
@@ -27,6 +31,31 @@ int AskEngine(Ask ask, int otherwise = -1) {
     return otherwise;
   }
   return ask(*engine);
+}
+
+bool Init(std::vector<std::vector<int>> process_sets, const Invitation& invitation) {
+  const Status status = ProcessEngine::Get().Init(std::move(process_sets), invitation);
+  if (status.ok()) return true;
+  HVDX_LOG(kError) << "Horovod initialization failed: " << status.message();
+  Remember(status);
+  return false;
+}
+
+// The id of the set of the ranks that are in `comm`.
+int SetOfComm(const Engine& engine, void* comm) {
+  Library* library = Library::Loaded();
+  const auto& backends = engine.options().backends;
+  if (library == nullptr || !backends.mpi || library->call().is_null(comm)) {
+    LastError() = "MPI is not in use, or the communicator is MPI_COMM_NULL.";
+    return ProcessSets::kUnknownSet;
+  }
+  const auto ranks = library->RanksIn(comm, backends.comm);
+  if (!ranks.ok()) return Remember(ranks.status()), ProcessSets::kUnknownSet;
+  for (const int id : engine.process_sets().ids()) {
+    if (engine.process_sets().ranks(id) == ranks.value()) return id;
+  }
+  LastError() = "No process set has the ranks of this communicator.";
+  return ProcessSets::kUnknownSet;
 }
 
 std::vector<std::vector<int>> CutIntoSets(const int* ranks, const int* sizes, int count) {
@@ -49,14 +78,18 @@ const int HOROVOD_PROCESS_SET_ERROR_FOREIGN_SET = ProcessSets::kForeignSet;
 const int HOROVOD_PROCESS_SET_ERROR_SHUTDOWN = ProcessSets::kShutDown;
 const int HOROVOD_PROCESS_SET_ERROR_EXISTING_SET = ProcessSets::kExistingSet;
 
-bool horovod_init(const int* /*ranks*/, int /*nranks*/, const int* process_set_ranks,
+bool horovod_init(const int* ranks, int nranks, const int* process_set_ranks,
                   const int* process_set_sizes, int num_process_sets) {
-  const Status status = ProcessEngine::Get().Init(
-      CutIntoSets(process_set_ranks, process_set_sizes, num_process_sets));
-  if (status.ok()) return true;
-  HVDX_LOG(kError) << "Horovod initialization failed: " << status.message();
-  Remember(status);
-  return false;
+  Invitation invitation;
+  if (ranks != nullptr && nranks > 0) invitation.ranks.assign(ranks, ranks + nranks);
+  return Init(CutIntoSets(process_set_ranks, process_set_sizes, num_process_sets), invitation);
+}
+
+bool horovod_init_multi_comm(void* const* comms, int ncomms, const int* process_set_ranks,
+                             const int* process_set_sizes, int num_process_sets) {
+  Invitation invitation;
+  if (comms != nullptr && ncomms > 0) invitation.comms.assign(comms, comms + ncomms);
+  return Init(CutIntoSets(process_set_ranks, process_set_sizes, num_process_sets), invitation);
 }
 
 void horovod_shutdown(void) {
@@ -106,13 +139,29 @@ bool horovod_is_homogeneous(void) {
   return AskEngine([](Engine& e) { return e.hosts().homogeneous() ? 1 : 0; }, 0) != 0;
 }
 
-int horovod_mpi_threads_supported(void) {
-  return AskEngine([](Engine&) { return 0; });
+const char* hvdx_mpi_library(void) {
+  const auto library = horovodx::runtime::LoadMpiFromEnvironment();
+  if (library.ok()) return library.value()->text().c_str();
+  Remember(library.status());
+  return nullptr;
 }
-bool horovod_mpi_enabled(void) { return false; }
-bool horovod_mpi_built(void) { return false; }
+void* hvdx_mpi_world(void) {
+  const Library* library = Library::Loaded();
+  return library == nullptr ? nullptr : library->call().world();
+}
+
+int horovod_mpi_threads_supported(void) {
+  return AskEngine([](Engine& e) { return e.options().backends.mpi_threads ? 1 : 0; });
+}
+bool horovod_mpi_enabled(void) {
+  return AskEngine([](Engine& e) { return e.options().backends.mpi ? 1 : 0; }, 0) != 0;
+}
+// Whether MPI could be used: what was built does not depend on it.
+bool horovod_mpi_built(void) { return hvdx_mpi_library() != nullptr; }
 // "gloo" is what Horovod calls the transport that needs no MPI: here our own TCP and shared memory.
-bool horovod_gloo_enabled(void) { return true; }
+bool horovod_gloo_enabled(void) {
+  return AskEngine([](Engine& e) { return e.options().backends.gloo ? 1 : 0; }, 1) != 0;
+}
 bool horovod_gloo_built(void) { return true; }
 int horovod_nccl_built(void) { return 0; }
 bool horovod_ddl_built(void) { return false; }
@@ -134,6 +183,9 @@ int horovod_add_process_set(const int* ranks, int nranks) {
 }
 int horovod_remove_process_set(int id) {
   return AskEngine([&](Engine& e) { return e.RemoveProcessSet(id, LastError()); });
+}
+int horovod_comm_process_set(void* comm) {
+  return AskEngine([&](Engine& e) { return SetOfComm(e, comm); });
 }
 int horovod_process_set_rank(int id) {
   return AskEngine([&](Engine& e) { return e.process_sets().RankIn(id, e.rank()); });

@@ -12,11 +12,13 @@ ProcessEngine& ProcessEngine::Get() {
   return *process_engine;
 }
 
-Status ProcessEngine::Init(std::vector<std::vector<int>> process_sets) {
+Status ProcessEngine::Init(std::vector<std::vector<int>> process_sets,
+                           const runtime::Invitation& invitation) {
   MutexLock one_at_a_time(init_mutex_);
   if (engine() != nullptr) return Status::Ok();
-  HVDX_ASSIGN_OR_RETURN(auto started,
-                        runtime::StartFromEnvironment(generation_++, std::move(process_sets)));
+  HVDX_ASSIGN_OR_RETURN(
+      auto started,
+      runtime::StartFromEnvironment(generation_++, std::move(process_sets), invitation));
   MutexLock lock(mutex_);
   engine_ = std::move(started);
   return Status::Ok();
@@ -31,6 +33,9 @@ void ProcessEngine::Shutdown() {
   }
   if (going == nullptr) return;
   going->Shutdown();  // calls made meanwhile are told that it has been shut down
+  if (mpi::Library* library = mpi::Library::Loaded(); library != nullptr && going->failed()) {
+    library->LeaveUnfinished(true);
+  }
   MutexLock lock(mutex_);
   engine_ = nullptr;
 }

@@ -7,6 +7,7 @@
 #include "horovodx/base/mutex.h"
 #include "horovodx/base/status.h"
 #include "horovodx/runtime/engine.h"
+#include "horovodx/runtime/mpi_job.h"
 
 namespace horovodx::api {
 
@@ -15,7 +16,8 @@ class ProcessEngine {
   static ProcessEngine& Get();
 
   // Starts the engine from the environment; does nothing if it is there already.
-  Status Init(std::vector<std::vector<int>> process_sets) HVDX_EXCLUDES(mutex_, init_mutex_);
+  Status Init(std::vector<std::vector<int>> process_sets,
+              const runtime::Invitation& invitation = {}) HVDX_EXCLUDES(mutex_, init_mutex_);
   // Stops it, if it is there. Init may be called again.
   void Shutdown() HVDX_EXCLUDES(mutex_, init_mutex_);
   // Null before Init and after Shutdown. Shared with the calls under way: it goes with the last.

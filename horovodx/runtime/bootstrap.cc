@@ -24,6 +24,17 @@ std::vector<std::vector<int>> WithoutRepeats(std::vector<std::vector<int>> sets,
   return unique;
 }
 
+const char* Environment(const char* name) { return std::getenv(name); }
+
+Backends BackendsOf(const Config& config, const MpiJob* job) {
+  Backends backends;
+  backends.mpi = job != nullptr;
+  backends.gloo = job == nullptr || (config.size > 1 && !job->links());
+  backends.comm = job != nullptr ? job->comm() : nullptr;
+  backends.mpi_threads = job != nullptr && job->threads() == mpi::Threads::kMultiple;
+  return backends;
+}
+
 }  // namespace
 
 Result<EngineOptions> OptionsFrom(const Config& config,
@@ -60,17 +71,32 @@ Result<EngineOptions> OptionsFrom(const Config& config,
 }
 
 Result<std::unique_ptr<Engine>> StartFromEnvironment(int generation,
-                                                     std::vector<std::vector<int>> process_sets) {
-  HVDX_ASSIGN_OR_RETURN(const Config config, ReadConfig([](const char* name) {
-                          return static_cast<const char*>(std::getenv(name));
-                        }));
+                                                     std::vector<std::vector<int>> process_sets,
+                                                     const Invitation& invitation) {
+  HVDX_ASSIGN_OR_RETURN(Config config, ReadConfig(Environment));
   SetLogOptions(config.log);
+  const Launcher launcher = FindLauncher(Environment);
+  HVDX_ASSIGN_OR_RETURN(const bool by_mpi, MeetsByMpi(config, launcher, invitation));
+  std::unique_ptr<MpiJob> job;
+  if (by_mpi) {
+    HVDX_ASSIGN_OR_RETURN(job, MpiJob::Meet(config, launcher, invitation, process_sets,
+                                            Deadline::After(config.timeout)));
+  }
   auto sets = WithoutRepeats(std::move(process_sets), config.size);
   HVDX_ASSIGN_OR_RETURN(EngineOptions options, OptionsFrom(config, std::move(sets)));
-  HVDX_ASSIGN_OR_RETURN(auto fabric, ConnectFabric(config, generation));
+  options.backends = BackendsOf(config, job.get());
+  // A job that met by MPI has a name of its own in every life.
+  if (job != nullptr) generation = 0;
+  HVDX_ASSIGN_OR_RETURN(auto fabric, ConnectFabric(config, generation, std::move(job)));
   options.core = PinnedCore(config, fabric->hosts().local_rank(config.rank),
                             fabric->hosts().local_size(config.rank));
   return Engine::Start(std::move(fabric), std::move(options));
+}
+
+Result<mpi::Library*> LoadMpiFromEnvironment() {
+  Config config;  // of which only this counts here
+  if (const char* given = Environment("HOROVODX_MPI_LIBRARY")) config.mpi_library = given;
+  return mpi::Library::Load(LibraryFor(config, FindLauncher(Environment)));
 }
 
 }  // namespace horovodx::runtime

@@ -64,7 +64,7 @@ Status CheckSmaller(const char* name, const std::optional<int>& part, int size) 
 
 Status CheckTopology(const Config& config) {
   HVDX_RETURN_IF_ERROR(CheckBelow("HOROVOD_RANK", "HOROVOD_SIZE", config.rank, config.size));
-  if (config.size > 1 && config.given.count("HOROVOD_RANK") == 0) {
+  if (config.size > 1 && config.given.count("HOROVOD_RANK") == 0 && config.controller != "mpi") {
     // Every process would be rank 0, and the job would never come together.
     return Status::InvalidArgument("HOROVOD_SIZE is '" + std::to_string(config.size) +
                                    "' but HOROVOD_RANK is not set; expected the number of this "
@@ -88,7 +88,7 @@ Status CheckRendezvous(const Config& config) {
     return Status::InvalidArgument("HOROVOD_GLOO_RENDEZVOUS_ADDR is '" + config.rendezvous_address +
                                    "' but HOROVOD_GLOO_RENDEZVOUS_PORT is not set");
   }
-  if (config.size > 1 && config.rendezvous_address.empty()) {
+  if (config.size > 1 && config.rendezvous_address.empty() && config.controller != "mpi") {
     return Status::InvalidArgument("HOROVOD_SIZE is '" + std::to_string(config.size) +
                                    "' but HOROVOD_GLOO_RENDEZVOUS_ADDR is not set: the processes "
                                    "cannot find each other; expected the address of the store");

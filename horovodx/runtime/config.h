@@ -44,6 +44,8 @@ struct Config {
   std::string secret;          // 32 raw bytes, or empty; never printed
   std::string job_id = "0";
   std::string transport = "auto";  // or "shm", "tcp" (also between ranks of one host)
+  bool mpi_threads = true;         // ask MPI to be called by any thread
+  std::string mpi_library;         // empty: the launcher's, or the system's
   int streams = 1;                 // TCP connections to each peer
   Duration heartbeat = std::chrono::seconds(10);
   std::optional<int> spin_microseconds;  // none: by the number of cores

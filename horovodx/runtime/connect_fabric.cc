@@ -11,11 +11,12 @@ namespace {
 
 using transport::process::ProcessFabric;
 
-// A fabric together with the store it was joined through.
+// A fabric together with what it was joined through.
 class OwningFabric : public transport::Fabric {
  public:
-  OwningFabric(std::unique_ptr<rendezvous::Store> store, std::unique_ptr<transport::Fabric> fabric)
-      : store_(std::move(store)), fabric_(std::move(fabric)) {}
+  OwningFabric(std::unique_ptr<MpiJob> job, std::unique_ptr<rendezvous::Store> store,
+               std::unique_ptr<transport::Fabric> fabric)
+      : job_(std::move(job)), store_(std::move(store)), fabric_(std::move(fabric)) {}
   int rank() const override { return fabric_->rank(); }
   const topology::HostMap& hosts() const override { return fabric_->hosts(); }
   Bell bell() const override { return fabric_->bell(); }
@@ -27,6 +28,7 @@ class OwningFabric : public transport::Fabric {
   }
 
  private:
+  std::unique_ptr<MpiJob> job_;
   std::unique_ptr<rendezvous::Store> store_;  // outlives the fabric
   std::unique_ptr<transport::Fabric> fabric_;
 };
@@ -44,14 +46,10 @@ Status CheckReachable(const Config& config) {
                                    ", but HOROVODX_SECRET (64 hexadecimal digits, the same on all "
                                    "ranks) is not set; horovodrun sets it");
   }
-  if (config.controller == "mpi") {
-    return Status::InvalidArgument(
-        "HOROVOD_CONTROLLER is 'mpi', which this build does not have; expected 'gloo' or nothing");
-  }
   return Status::Ok();
 }
 
-transport::process::Options OptionsFor(const Config& config, int generation) {
+transport::process::Options OptionsFor(const Config& config, int generation, MpiJob* job) {
   transport::process::Options options;
   options.rank = config.rank;
   options.size = config.size;
@@ -63,7 +61,11 @@ transport::process::Options OptionsFor(const Config& config, int generation) {
   options.heartbeat_limit = config.heartbeat;
   options.connect_limit = config.timeout;
   options.streams = config.streams;
-  options.force_tcp = config.transport == "tcp";
+  options.force_tcp = config.transport == "tcp" || config.transport == "mpi";
+  if (job != nullptr && job->links()) {
+    options.mpi = &job->library();
+    options.comm = job->comm();
+  }
   return options;
 }
 
@@ -83,13 +85,14 @@ Result<std::unique_ptr<rendezvous::Store>> OpenStore(const Config& config,
 
 }  // namespace
 
-Result<std::unique_ptr<transport::Fabric>> ConnectFabric(const Config& config, int generation) {
+Result<std::unique_ptr<transport::Fabric>> ConnectFabric(const Config& config, int generation,
+                                                         std::unique_ptr<MpiJob> job) {
   const Deadline deadline = Deadline::After(config.timeout);
   HVDX_ASSIGN_OR_RETURN(auto store, OpenStore(config, deadline));
   HVDX_ASSIGN_OR_RETURN(auto fabric,
-                        ProcessFabric::Join(OptionsFor(config, generation), *store, deadline));
+                        ProcessFabric::Join(OptionsFor(config, generation, job.get()), *store, deadline));
   return std::unique_ptr<transport::Fabric>(
-      std::make_unique<OwningFabric>(std::move(store), std::move(fabric)));
+      std::make_unique<OwningFabric>(std::move(job), std::move(store), std::move(fabric)));
 }
 
 }  // namespace horovodx::runtime

@@ -75,6 +75,8 @@ class Engine {
   // Stops the engines of all ranks. Returns when this one has stopped.
   void Shutdown();
   bool stopped() const { return stopped_.load(std::memory_order_acquire); }
+  // It ended by a failure: ranks may be gone.
+  bool failed() const { return failed_.load(std::memory_order_acquire); }
 
   // By name, as in the C ABI; -1 for an unknown one.
   std::int64_t Counter(const std::string& name) const;
@@ -170,6 +172,7 @@ class Engine {
   std::atomic<std::int64_t> last_driven_{0};  // steady clock, ns
   std::atomic<bool> engine_wanted_{false};
   std::atomic<bool> stopped_{false};
+  std::atomic<bool> failed_{false};
 
   std::atomic<std::int64_t> plans_started_{0};
   std::atomic<std::int64_t> plans_left_{0};

@@ -121,6 +121,7 @@ bool Engine::GiveUpOnShutdown() {
     Fail(rank(), "the other ranks did not answer a shutdown in time");
   } else if (phase_ == Phase::kDrained) {
     HVDX_LOG_RANK(kWarning, rank()) << "shutdown: not all ranks have finished in time";
+    failed_.store(true, std::memory_order_release);
     phase_ = Phase::kStopped;
   } else {
     return false;
@@ -131,6 +132,7 @@ bool Engine::GiveUpOnShutdown() {
 void Engine::Fail(int culprit, const std::string& why) {
   if (phase_ == Phase::kFailing || phase_ == Phase::kStopped) return;
   phase_ = Phase::kFailing;
+  failed_.store(true, std::memory_order_release);
   end_reason_ = ShutDown(why);
   HVDX_LOG_RANK(kError, rank()) << "Horovod background loop uncaught exception: " << why;
   queue_.RefuseOnEngine(end_reason_);

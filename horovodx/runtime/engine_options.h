@@ -7,12 +7,22 @@
 #include <vector>
 
 #include "horovodx/base/clock.h"
+#include "horovodx/mpi/abi.h"
 #include "horovodx/negotiation/plan_meter.h"
 #include "horovodx/runtime/execute.h"
 
 namespace horovodx::runtime {
 
+// What hvd.mpi_enabled() and its like answer: by what ranks meet and hosts are linked.
+struct Backends {
+  bool mpi = false;
+  bool gloo = true;  // our own
+  bool mpi_threads = false;
+  mpi::Comm comm = nullptr;  // of the job, if MPI is in use
+};
+
 struct EngineOptions {
+  Backends backends;
   std::vector<std::vector<int>> process_sets;  // besides the world, same order on all ranks
   bool dynamic_process_sets = false;
 

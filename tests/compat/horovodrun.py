@@ -20,7 +20,9 @@ class Outcome(NamedTuple):
 
 
 def horovodrun(ranks: int) -> list[str]:
-    """The launcher, up to the command that every rank runs."""
+    """The launcher, up to the command that every rank runs: mpirun if HVDX_LAUNCHER says so."""
+    if os.environ.get("HVDX_LAUNCHER") == "mpirun":
+        return [*"mpirun --oversubscribe --allow-run-as-root -np".split(), str(ranks)]
     return [str(Path(sys.executable).with_name("horovodrun")), "-np", str(ranks)]
 
 

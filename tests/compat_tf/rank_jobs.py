@@ -32,9 +32,11 @@ def run(
     ranks: int, command: List[str], deadline: float, python: str = sys.executable, **variables: str
 ) -> Outcome:
     """Runs a command on so many ranks of this host, for at most `deadline` seconds."""
-    horovodrun = str(Path(python).with_name("horovodrun"))
+    launcher = [str(Path(python).with_name("horovodrun"))]
+    if os.environ.get("HVDX_LAUNCHER") == "mpirun":
+        launcher = "mpirun --oversubscribe --allow-run-as-root".split()
     job = subprocess.Popen(
-        [horovodrun, "-np", str(ranks), *command],
+        [*launcher, "-np", str(ranks), *command],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -17,10 +17,11 @@ import sys
 FLOORS = [
     ["kernels"],
     ["horovodx/base"],
-    ["horovodx/topology"],
+    ["horovodx/topology", "horovodx/mpi"],
     ["horovodx/rendezvous"],
     ["horovodx/transport"],
-    ["horovodx/transport/loopback", "horovodx/transport/shm", "horovodx/transport/tcp"],
+    ["horovodx/transport/loopback", "horovodx/transport/shm", "horovodx/transport/tcp",
+     "horovodx/transport/mpi"],
     ["horovodx/transport/registry", "horovodx/transport/process"],
     ["horovodx/collectives/patterns"],
     ["horovodx/collectives"],

@@ -106,8 +106,6 @@ def test_an_uncaught_exception_is_shown(run: Run) -> None:
          "Requested more processes (3) than there are available slots (2)"),
         (["-np", "1", "--cycle-time-ms", "-1", "true"], 1, "cycle_time_ms"),
         (["-np", "1", "--autotune", "--autotune-gaussian-process-noise", "2", "true"], 1, "[0, 1]"),
-        (["-np", "1", "--mpi", "true"], 1, "MPI support has not been built"),
-        (["-np", "1", "--jsrun", "true"], 1, "HOROVOD_WITH_MPI=1"),
         (["-np", "1", "--min-np", "1", "true"], 1, "not available yet"),
         (["-np", "1", "--host-discovery-script", "x", "true"], 1, "not available yet"),
         (["-np", "1", "--network-interfaces", "nic9", "true"], 1,

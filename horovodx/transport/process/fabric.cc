@@ -128,6 +128,9 @@ Status ProcessFabric::Connect(std::vector<Address> addresses, const Deadline& de
   links.streams = options_.streams;
   links.connect_limit = options_.connect_limit;
   factory_ = std::make_unique<tcp::LinkFactory>(std::move(links), *io_, *acceptor_);
+  if (options_.mpi != nullptr) {
+    post_ = std::make_unique<mpi::Post>(*options_.mpi, options_.comm, rank(), bell_);
+  }
   return Status::Ok();
 }
 
@@ -139,7 +142,8 @@ Result<std::unique_ptr<Mesh>> ProcessFabric::MakeMesh(std::uint32_t channel,
   HVDX_ASSIGN_OR_RETURN(std::unique_ptr<shm::Channel> local, ShareChannel(key, members, deadline));
   const auto me = std::find(members.begin(), members.end(), rank()) - members.begin();
   return std::unique_ptr<Mesh>(std::make_unique<ProcessMesh>(channel, members, static_cast<int>(me),
-                                                             hosts_, std::move(local), *factory_));
+                                                             hosts_, std::move(local), *factory_,
+                                                             post_.get()));
 }
 
 Result<std::unique_ptr<shm::Channel>> ProcessFabric::ShareChannel(const std::string& key,

@@ -1,4 +1,4 @@
-// ProcessFabric: joins the processes of a job, by shared memory inside a host and TCP between
+// ProcessFabric: joins the processes of a job, by shared memory inside a host and TCP or MPI between
 // hosts.
 //
 // Joining: all ranks hear where the others are (roll_call.h), the ranks of a host share their
@@ -17,6 +17,7 @@
 
 #include "horovodx/rendezvous/store.h"
 #include "horovodx/transport/fabric.h"
+#include "horovodx/transport/mpi/post.h"
 #include "horovodx/transport/process/options.h"
 #include "horovodx/transport/process/roll_call.h"
 #include "horovodx/transport/shm/bells.h"
@@ -75,6 +76,7 @@ class ProcessFabric : public Fabric {
   std::unique_ptr<tcp::Acceptor> acceptor_;
   std::unique_ptr<tcp::Courier> courier_;
   std::unique_ptr<tcp::LinkFactory> factory_;
+  std::unique_ptr<mpi::Post> post_;  // if links go over MPI
 };
 
 }  // namespace horovodx::transport::process

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "horovodx/base/clock.h"
+#include "horovodx/mpi/library.h"
 #include "horovodx/transport/shm/layout.h"
 #include "horovodx/transport/shm/share.h"
 
@@ -27,6 +28,10 @@ struct Options {
   Duration connect_limit = std::chrono::seconds(30);  // for links made while the job runs
   int streams = 2;                                    // sockets of a link between hosts
   bool force_tcp = false;  // no shared memory; if any rank says so, it holds for all
+  // Links that are not shared memory go over MPI, if this is there; the same on all ranks. Both are
+  // borrowed and outlive the fabric.
+  horovodx::mpi::Library* mpi = nullptr;
+  horovodx::mpi::Comm comm = nullptr;  // of the job's ranks, in their order; for links alone
   shm::ShareOptions share;
   shm::ChannelSizes sizes;
 };

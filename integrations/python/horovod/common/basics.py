@@ -3,12 +3,35 @@
 import atexit
 import ctypes
 import os
-from typing import Any, Dict, List, NoReturn, Optional, Sequence, Union
+from typing import Any, Dict, List, NoReturn, Optional, Sequence, Tuple, Union
 
+from horovod.common.communicators import is_communicator, mpi_handle, mpi_handle_of_world
 from horovod.common.process_sets import ProcessSet, _init_process_sets, _setup
 from horovodx.library import library_path
 
 NOT_INITIALIZED = "Horovod has not been initialized; use hvd.init()."
+
+
+def _first_line(mpi: Any) -> str:
+    return str(mpi.Get_library_version()).split("\n")[0].strip()
+
+
+def _split_comm(comm: Optional[Any]) -> Tuple[List[int], List[Any]]:
+    """The argument `comm` as ranks or as communicators; at most one of the two has any."""
+    if comm is None:
+        return [], []
+    if is_communicator(comm):
+        return [], [comm]
+    if isinstance(comm, (list, tuple, range)):
+        members = list(comm)
+        if all(isinstance(one, int) and not isinstance(one, bool) for one in members):
+            return members, []
+        if all(is_communicator(one) for one in members):
+            return [], members
+    raise ValueError(
+        f"Invalid type of argument comm: {type(comm).__name__}; expected None, a list of ranks, an "
+        "mpi4py communicator or a list of these."
+    )
 
 
 def _ints(values: Sequence[int]) -> "ctypes.Array[ctypes.c_int]":
@@ -32,7 +55,10 @@ class HorovodBasics:
         self.MPI_LIB_CTYPES = ctypes.CDLL(library_path(), mode=ctypes.RTLD_GLOBAL)
         library = self.MPI_LIB_CTYPES
         library.hvdx_last_error.restype = ctypes.c_char_p
-        for name in ("init", "is_homogeneous", "mpi_enabled", "mpi_built", "gloo_enabled",
+        library.hvdx_mpi_library.restype = ctypes.c_char_p
+        library.hvdx_mpi_world.restype = ctypes.c_void_p
+        library.horovod_comm_process_set.argtypes = [ctypes.c_void_p]
+        for name in ("init", "init_multi_comm", "is_homogeneous", "mpi_enabled", "mpi_built", "gloo_enabled",
                      "gloo_built", "ddl_built", "ccl_built", "cuda_built", "rocm_built"):
             getattr(library, "horovod_" + name).restype = ctypes.c_bool
         self.Average: int = library.horovod_reduce_op_average()
@@ -51,10 +77,13 @@ class HorovodBasics:
     ) -> None:
         """Starts the engine and finds the other ranks; does nothing if it runs already.
 
-        `comm`: ranks to use (all of them; this needs no MPI). `process_sets`: sets to register, or
-        "dynamic" to allow adding them later. All ranks must pass the same sets in the same order.
+        `comm`: who is in the job, where ranks meet by MPI (elsewhere a list of ranks means nothing):
+        a list of ranks of MPI's world, an mpi4py communicator, or a list of communicators, of which
+        all but the first make process sets. `process_sets`: sets to register, or "dynamic" to allow
+        adding them later. All ranks must pass the same sets in the same order; each passes the
+        communicator that it is in.
         """
-        self._check_comm(comm)
+        ranks, comms = _split_comm(comm)
         sets: List[ProcessSet] = []
         if isinstance(process_sets, str):
             if process_sets.lower() != "dynamic":
@@ -65,32 +94,48 @@ class HorovodBasics:
         elif process_sets is not None:
             sets = list(process_sets)
         for process_set in sets:
-            if process_set.ranks is None:
+            if process_set.mpi_comm is not None and not comms:
                 raise NotImplementedError(
                     "Process sets made from MPI communicators need init(comm=<communicator>)."
                 )
+        if comms:
+            comms = [*comms, *(s.mpi_comm for s in sets if s.mpi_comm is not None)]
+            if any(not is_communicator(one) for one in comms):
+                raise ValueError("comm: expected communicators of mpi4py and nothing else.")
         atexit.register(self.shutdown)
-        self._start([list(s.ranks or []) for s in sets])
+        self._start(ranks, comms, [s.ranks for s in sets if s.ranks and s.mpi_comm is None])
         _setup(self)
         _init_process_sets(sets)
 
-    def _start(self, rank_lists: List[List[int]]) -> None:
-        ranks = _ints([rank for ranks in rank_lists for rank in ranks])
-        sizes = _ints([len(ranks) for ranks in rank_lists])
-        if not self.MPI_LIB_CTYPES.horovod_init(None, 0, ranks, sizes, len(rank_lists)):
+    def _start(self, ranks: List[int], comms: List[Any], sets: List[List[int]]) -> None:
+        library = self.MPI_LIB_CTYPES
+        flat = _ints([rank for one in sets for rank in one])
+        sizes = _ints([len(one) for one in sets])
+        if comms:
+            handles = self._handles(comms)
+            started = library.horovod_init_multi_comm(handles, len(comms), flat, sizes, len(sets))
+        else:
+            started = library.horovod_init(_ints(ranks), len(ranks), flat, sizes, len(sets))
+        if not started:
             raise ValueError(f"Horovod initialization failed: {self._last_error()}")
 
-    def _check_comm(self, comm: Optional[Any]) -> None:
-        if comm is None or (
-            isinstance(comm, (list, tuple, range)) and all(isinstance(r, int) for r in comm)
-        ):
-            return
-        if type(comm).__module__.split(".")[0] == "mpi4py":
-            raise ValueError("Horovod has not been built with MPI support: comm must be None.")
-        raise ValueError(
-            f"Invalid type of argument comm: {type(comm).__name__}; expected None, a list of "
-            "ranks or an mpi4py communicator."
-        )
+    def _handles(self, comms: List[Any]) -> "ctypes.Array[ctypes.c_void_p]":
+        """MPI's own handles of mpi4py's communicators, if both mean the same MPI."""
+        ours = self.MPI_LIB_CTYPES.hvdx_mpi_library()
+        if ours is None:
+            raise ValueError(
+                "Horovod has not been built with MPI support that works here, so comm must be "
+                f"None: {self._last_error()}"
+            )
+        theirs = mpi_handle_of_world()
+        if theirs != self.MPI_LIB_CTYPES.hvdx_mpi_world():
+            from mpi4py import MPI
+
+            raise ValueError(
+                f"comm is a communicator of another MPI: mpi4py uses {_first_line(MPI)}, Horovod "
+                f"{ours.decode()}. HOROVODX_MPI_LIBRARY can name the libmpi that mpi4py uses."
+            )
+        return (ctypes.c_void_p * len(comms))(*(mpi_handle(comm) for comm in comms))
 
     def shutdown(self) -> None:
         """Stops the engines of all ranks. Safe at any time; init() may follow."""
@@ -165,7 +210,7 @@ class HorovodBasics:
         return bool(self._number("mpi_threads_supported"))
 
     def mpi_enabled(self) -> bool:
-        """True if MPI is in use."""
+        """True if ranks have met by MPI."""
         return bool(self.MPI_LIB_CTYPES.horovod_mpi_enabled())
 
     def mpi_built(self) -> bool:
@@ -173,7 +218,7 @@ class HorovodBasics:
         return bool(self.MPI_LIB_CTYPES.horovod_mpi_built())
 
     def gloo_enabled(self) -> bool:
-        """True if our own transports are in use (they answer to Gloo's name)."""
+        """True if ranks meet or hosts are linked without MPI (what Horovod uses Gloo for)."""
         return bool(self.MPI_LIB_CTYPES.horovod_gloo_enabled())
 
     def gloo_built(self) -> bool:
@@ -264,4 +309,7 @@ class HorovodBasics:
         return sets
 
     def _comm_process_set_id(self, comm: Any) -> int:
-        raise NotImplementedError("Process sets made from MPI communicators need MPI support.")
+        code = int(self.MPI_LIB_CTYPES.horovod_comm_process_set(mpi_handle(comm)))
+        if code < 0:
+            self._refuse_set(code)
+        return code

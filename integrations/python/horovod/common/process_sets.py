@@ -2,6 +2,8 @@
 
 from typing import TYPE_CHECKING, Any, Iterable, List, Optional, Sequence, Union
 
+from horovod.common.communicators import is_communicator
+
 if TYPE_CHECKING:
     from horovod.common.basics import HorovodBasics
 
@@ -16,7 +18,7 @@ class ProcessSet:
     mpi_comm: Optional[Any] = None
 
     def __init__(self, ranks_or_comm: Union[Iterable[int], Any]) -> None:
-        if type(ranks_or_comm).__module__.split(".")[0] == "mpi4py":
+        if is_communicator(ranks_or_comm):
             self.mpi_comm = ranks_or_comm
             return
         ranks = list(ranks_or_comm)
@@ -75,11 +77,18 @@ def _running() -> "HorovodBasics":
 
 def _init_process_sets(process_sets: Sequence[ProcessSet]) -> None:
     """Fills in the ids that the engine has given; an error for a set that was given twice."""
-    ids = {tuple(ranks): i for i, ranks in _running()._get_process_set_ids_and_ranks().items()}
+    basics = _running()
+    ranks_of = basics._get_process_set_ids_and_ranks()
+    for process_set in process_sets:
+        if process_set.mpi_comm:  # not MPI_COMM_NULL: its owner is in none of these sets
+            process_set.ranks = ranks_of[basics._comm_process_set_id(process_set.mpi_comm)]
+    ids = {tuple(ranks): i for i, ranks in ranks_of.items()}
     global_process_set.ranks = next(list(ranks) for ranks, i in ids.items() if i == 0)
     taken = {0}
     repeated: List[ProcessSet] = []
     for process_set in process_sets:
+        if process_set.ranks is None:
+            continue
         found = ids.get(tuple(process_set.ranks or ()))
         if found is None or found in taken:
             process_set.process_set_id = None
@@ -105,7 +114,7 @@ def add_process_set(process_set: Union[ProcessSet, Iterable[int]]) -> ProcessSet
     """Registers a set while the job runs: every rank must call it, all in the same order."""
     if not isinstance(process_set, ProcessSet):
         process_set = ProcessSet(process_set)
-    if process_set.ranks is None:
+    if process_set.mpi_comm is not None:
         raise NotImplementedError("Sets made from MPI communicators can't be added after init().")
     process_set_id = _running()._add_process_set_impl(process_set.ranks)
     if process_set_id is None:

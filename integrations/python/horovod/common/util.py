@@ -148,8 +148,28 @@ def _built(library: str, verbose: bool) -> bool | None:
 
 @_cache
 def mpi_built(verbose: bool = False) -> bool | None:
-    """Whether MPI was compiled in."""
-    return _built("mpi", verbose)
+    """Whether there is an MPI that can be used."""
+    answer = _built("mpi", verbose)
+    if answer is False:
+        _say(verbose, why_no_mpi())
+    return answer
+
+
+def why_no_mpi() -> str:
+    """Why MPI cannot be used, in the engine's words; empty if it can."""
+    import ctypes
+
+    from horovodx.library import library_path
+
+    try:
+        library = ctypes.CDLL(library_path())
+    except OSError as error:
+        return str(error)
+    library.hvdx_mpi_library.restype = ctypes.c_char_p
+    library.hvdx_last_error.restype = ctypes.c_char_p
+    if library.hvdx_mpi_library() is not None:
+        return ""
+    return str(library.hvdx_last_error().decode(errors="replace"))
 
 
 @_cache

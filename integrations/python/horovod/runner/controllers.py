@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+from typing import Any, Callable, NoReturn
 
 from horovod.common import util
 from horovod.runner.util.lsf import LSFUtils
 
 _MPI_MISSING = (
-    "MPI support has not been built (HOROVOD_WITH_MPI=1 has no effect on this build). Leave out "
-    "--mpi and --jsrun: horovodrun then starts the processes itself and needs no MPI."
+    "MPI support has not been built, or there is no Open MPI here that it could use: {why}. "
+    "(HOROVOD_WITH_MPI=1 has no effect: what is installed counts.) Leave out --mpi and --jsrun: "
+    "horovodrun then starts the processes itself and needs no MPI."
 )
 _GLOO_MISSING = (
     "Gloo support has not been built: the native library is missing or broken. Install again, "
@@ -29,7 +30,11 @@ def is_gloo_used(
         return True
     if use_mpi or use_jsrun:
         return False
-    return not util.mpi_built(verbose=False)
+    return bool(util.gloo_built(verbose=False)) or not util.mpi_built(verbose=False)
+
+
+def _refuse_mpi() -> NoReturn:
+    raise ValueError(_MPI_MISSING.format(why=util.why_no_mpi()))
 
 
 def run_controller(
@@ -49,11 +54,11 @@ def run_controller(
         gloo_run()
     elif use_mpi:
         if not util.mpi_built(verbose=verbose):
-            raise ValueError(_MPI_MISSING)
+            _refuse_mpi()
         mpi_run()
     elif use_jsrun:
         if not util.mpi_built(verbose=verbose):
-            raise ValueError(_MPI_MISSING)
+            _refuse_mpi()
         if not LSFUtils.using_lsf():
             raise ValueError("Horovod did not detect an LSF job; --jsrun works inside of one only.")
         js_run()
@@ -67,14 +72,15 @@ def _run_default(
     js_run: Callable[[], Any],
     verbose: bool,
 ) -> None:
+    # Ours first, whatever else is there: it starts faster, and its errors name ranks and hosts.
     from horovod.runner.js_run import is_jsrun_installed
 
-    if util.mpi_built(verbose=verbose):
+    if util.gloo_built(verbose=verbose):
+        gloo_run()
+    elif util.mpi_built(verbose=verbose):
         if LSFUtils.using_lsf() and is_jsrun_installed():
             js_run()
         else:
             mpi_run()
-    elif util.gloo_built(verbose=verbose):
-        gloo_run()
     else:
         raise ValueError(_NONE_BUILT)

@@ -97,6 +97,7 @@ def _run_elastic(args: Any) -> NoReturn:
 
 def _run_static(args: Any) -> list[Any] | None:
     """A job with fixed hosts."""
+    from horovod.runner.mpi_job import run_command_by_mpi, run_function_by_mpi
     from horovod.runner.static_run import run_command, run_function
 
     _complete(args)
@@ -109,22 +110,28 @@ def _run_static(args: Any) -> list[Any] | None:
         else:
             results.append(run_function(args, env))
 
+    def mpi() -> None:
+        if args.run_func is None:
+            run_command_by_mpi(args, env)
+        else:
+            results.append(run_function_by_mpi(args, env))
+
     run_controller(
         args.use_gloo,
         gloo,
         args.use_mpi,
-        _refuse_mpi,
+        mpi,
         args.use_jsrun,
-        _refuse_mpi,
+        _refuse_jsrun,
         2 if args.verbose else 0,
     )
     return results[0] if results else None
 
 
-def _refuse_mpi() -> None:
-    from horovod.runner.mpi_run import mpi_run
+def _refuse_jsrun() -> None:
+    from horovod.runner.js_run import js_run
 
-    mpi_run(None, None, {}, None)
+    js_run(None, None, {}, None)
 
 
 def _complete(args: Any) -> None:

@@ -1,0 +1,77 @@
+"""Starts ranks by a real mpirun, and never waits for ever."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+PROGRAMS = Path(__file__).parent / "programs"
+COMPAT = Path(__file__).parent.parent / "compat" / "ranks"
+COMPAT_TF = Path(__file__).parent.parent / "compat_tf" / "ranks"
+SECONDS = 120.0
+# More ranks than cores must not spin against each other while MPI starts.
+QUIET = ["--mca", "mpi_yield_when_idle", "1"]
+
+
+class Outcome(NamedTuple):
+    """How a job ended."""
+
+    code: int | None  # None: it had not ended at the deadline and was killed
+    output: str
+
+
+def why_not() -> str | None:
+    """Why nothing can be run by MPI here; None if it can."""
+    if shutil.which("mpirun") is None:
+        return "mpirun is not installed"
+    from horovod.common import util
+
+    return util.why_no_mpi() or None
+
+
+def environment(**more: str) -> dict[str, str]:
+    """Ours, without what an outer job may have left in it."""
+    foreign = ("HOROVOD", "PYTEST_", "OMPI_", "PMIX_", "PMI_", "SLURM_", "LSB_")
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(foreign)}
+    return {**clean, "OMP_NUM_THREADS": "1", **more}
+
+
+def mpirun(ranks: int, *options: str) -> list[str]:
+    """The launcher, up to the command that every rank runs."""
+    return ["mpirun", "--oversubscribe", "--allow-run-as-root", *QUIET, *options, "-np", str(ranks)]
+
+
+def program(name: str, *words: str) -> list[str]:
+    """A file of programs/."""
+    return [sys.executable, str(PROGRAMS / name), *words]
+
+
+def run(command: list[str], seconds: float = SECONDS, **variables: str) -> Outcome:
+    """Runs a command for at most so many seconds."""
+    job = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=environment(**variables),
+        start_new_session=True,  # so that whatever it started can be ended with it
+    )
+    try:
+        output, _ = job.communicate(timeout=seconds)
+        done = Outcome(job.returncode, output)
+    except subprocess.TimeoutExpired:
+        os.killpg(job.pid, signal.SIGKILL)
+        output, _ = job.communicate()
+        done = Outcome(None, output)
+    print(done.output)
+    return done
+
+
+def run_ranks(ranks: int, name: str, *words: str, **variables: str) -> Outcome:
+    """Runs a file of programs/ on so many ranks of this host."""
+    return run([*mpirun(ranks), *program(name, *words)], **variables)

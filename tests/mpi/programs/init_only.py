@@ -1,0 +1,36 @@
+"""init() as the first argument says, and what becomes of it."""
+
+import sys
+
+how = sys.argv[1]
+if how in ("communicator", "sets_without_comm"):
+    from mpi4py import MPI
+
+import horovod.torch as hvd
+
+try:
+    if how == "communicator":
+        hvd.init(comm=MPI.COMM_WORLD)
+    elif how == "sets_without_comm":
+        hvd.init(process_sets=[hvd.ProcessSet(MPI.COMM_WORLD)])
+    elif how == "bad_ranks":
+        hvd.init(comm=[0, 5])
+    elif how == "same_ranks":
+        hvd.init(comm=[0, 0])
+    elif how == "strange_type":
+        hvd.init(comm="world")
+    elif how == "missing_rank":
+        import os
+        import time
+
+        if os.environ["OMPI_COMM_WORLD_RANK"] == sys.argv[2]:
+            time.sleep(60)
+        hvd.init()
+    else:
+        hvd.init()
+    print(f"size {hvd.size()} {hvd.mpi_enabled()} {hvd.gloo_enabled()}", flush=True)
+    if hvd.mpi_enabled():
+        print(f"threads {hvd.mpi_threads_supported()}", flush=True)
+except (ValueError, NotImplementedError) as error:
+    print(f"{type(error).__name__}: {error}", flush=True)
+    sys.exit(3)

@@ -59,7 +59,8 @@ class HorovodBasics:
         library.hvdx_mpi_world.restype = ctypes.c_void_p
         library.horovod_comm_process_set.argtypes = [ctypes.c_void_p]
         for name in ("init", "init_multi_comm", "is_homogeneous", "mpi_enabled", "mpi_built",
-                     "gloo_enabled", "gloo_built", "ddl_built", "ccl_built", "cuda_built", "rocm_built"):
+                     "gloo_enabled", "gloo_built", "ddl_built", "ccl_built", "cuda_built",
+                     "rocm_built"):
             getattr(library, "horovod_" + name).restype = ctypes.c_bool
         self.Average: int = library.horovod_reduce_op_average()
         self.Sum: int = library.horovod_reduce_op_sum()

@@ -179,8 +179,8 @@ HVDX_EXPORT bool horovod_init(const int* ranks, int nranks, const int* process_s
 /* comms[i] are Open MPI's MPI_Comm: the first is of the job, the others each mean the process sets
  * of all groups that ranks pass. Their sets come before those given by ranks. */
 HVDX_EXPORT bool horovod_init_multi_comm(void* const* comms, int ncomms,
-                                         const int* process_set_ranks,
-                                         const int* process_set_sizes, int num_process_sets);
+                                         const int* process_set_ranks, const int* process_set_sizes,
+                                         int num_process_sets);
 HVDX_EXPORT void horovod_shutdown(void);
 HVDX_EXPORT int horovod_is_initialized(void);
 HVDX_EXPORT int horovod_start_timeline(const char* file, bool mark_cycles);

@@ -16,9 +16,8 @@ Status ProcessEngine::Init(std::vector<std::vector<int>> process_sets,
                            const runtime::Invitation& invitation) {
   MutexLock one_at_a_time(init_mutex_);
   if (engine() != nullptr) return Status::Ok();
-  HVDX_ASSIGN_OR_RETURN(
-      auto started,
-      runtime::StartFromEnvironment(generation_++, std::move(process_sets), invitation));
+  HVDX_ASSIGN_OR_RETURN(auto started, runtime::StartFromEnvironment(
+                                          generation_++, std::move(process_sets), invitation));
   MutexLock lock(mutex_);
   engine_ = std::move(started);
   return Status::Ok();

@@ -8,6 +8,7 @@
 #include "horovodx/collectives/allreduce_hierarchical.h"
 #include "horovodx/collectives/allreduce_hierarchical_slices.h"
 #include "horovodx/collectives/allreduce_master_worker.h"
+#include "horovodx/collectives/allreduce_mpi.h"
 #include "horovodx/collectives/allreduce_recursive_doubling.h"
 #include "horovodx/collectives/allreduce_recursive_halving_doubling.h"
 #include "horovodx/collectives/allreduce_ring.h"
@@ -60,6 +61,8 @@ constexpr std::array kTable = {
     Row{A::kAllToAll, "all_to_all", AllreduceAllToAll, true, Flat<CostOfAllToAll>},
     Row{A::kMasterWorker, "master_worker", AllreduceMasterWorker, false, Flat<CostOfMasterWorker>},
     Row{A::kRoundRobin, "round_robin", AllreduceRoundRobin, true, Flat<CostOfRoundRobin>},
+    // What MPI does is not ours to know; where there is none, it is the ring.
+    Row{A::kMpi, "mpi", AllreduceMpi, true, Flat<CostOfRing>},
 };
 
 const Row& RowOf(A algorithm) {

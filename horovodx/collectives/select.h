@@ -30,6 +30,7 @@ enum class AllreduceAlgorithm {
   kAllToAll,
   kMasterWorker,
   kRoundRobin,
+  kMpi,
 };
 
 using AllreduceFunction = Status (*)(Team& team, const MutableBuffer& buffer, ReduceOp op);

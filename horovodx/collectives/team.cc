@@ -177,6 +177,11 @@ Status Team::AwaitCompanion() {
 
 void Team::EnterEpoch(std::uint32_t epoch) { wire_->epoch = epoch; }
 void Team::SetTimeLimit(Duration limit) { wire_->time_limit = limit; }
+Duration Team::time_limit() const { return wire_->time_limit; }
+
+transport::NativeAllreduce* Team::native() const {
+  return members_ == AllOf(wire_->mesh) ? wire_->mesh.native() : nullptr;
+}
 Traffic Team::traffic() const { return wire_->traffic; }
 
 }  // namespace horovodx::collectives

@@ -65,6 +65,8 @@ class Team {
   Team Sub(const std::vector<int>& ranks) const;
   // The shared stage, if this team is exactly the members of the mesh on this host; else null.
   transport::Stage* stage() const;
+  // What the fabric has by itself, if this team is all members of the mesh; else null.
+  transport::NativeAllreduce* native() const;
 
   // One message to `to` and one from `from`, at the same time (so no two ranks wait for each
   // other).
@@ -97,6 +99,7 @@ class Team {
   void EnterEpoch(std::uint32_t epoch);
   // No byte moved for this long: an error naming the peer. Default 30 s.
   void SetTimeLimit(Duration limit);
+  Duration time_limit() const;
   Traffic traffic() const;  // of all teams of this mesh together, sent by me
 
  private:

@@ -130,7 +130,8 @@ bool Open(const char* const* names, Library& library) {
   std::string why;
   for (; *names != nullptr; ++names) {
     if (OpenOne(*names, library)) return true;
-    if (why.find(library.text) == std::string::npos) why += (why.empty() ? "" : "; ") + library.text;
+    if (why.find(library.text) == std::string::npos)
+      why += (why.empty() ? "" : "; ") + library.text;
   }
   library.text = why;
   return false;

@@ -19,8 +19,8 @@ const open_mpi::Calls& Call() { return The().call; }
 const open_mpi::Objects& Object() { return The().object; }
 
 // The first that fails.
-#define HVDX_MPI_TRY(expression)                                                             \
-  do {                                                                                       \
+#define HVDX_MPI_TRY(expression)                                                   \
+  do {                                                                             \
     if (const int tried = (expression); tried != open_mpi::kSuccess) return tried; \
   } while (false)
 
@@ -145,7 +145,8 @@ int Cancel(Request* request, bool* gone) {
 
 void* TypeOf(int type) {
   const auto& o = Object();
-  void* const types[] = {o.int8, o.uint8, o.int16, o.uint16, o.int32, o.int64, o.float32, o.float64};
+  void* const types[] = {o.int8,  o.uint8, o.int16,   o.uint16,
+                         o.int32, o.int64, o.float32, o.float64};
   return types[type];
 }
 void* OpOf(int op) {
@@ -167,8 +168,8 @@ extern "C" __attribute__((visibility("default"))) const horovodx::mpi::Functions
 hvdx_mpi_functions() {
   using namespace horovodx::mpi;
   static constexpr Functions kFunctions = {
-      kAbiVersion, Open,   ErrorText, Started,     Finished, Start,     ThreadLevel, Finish,
-      World,       IsNull, RankIn,    SizeOf,      HostName, FirstOnHost, RanksIn,   Duplicate,
-      Among,       Release, Send,     Receive,     Test,     Cancel,    Allreduce};
+      kAbiVersion, Open,    ErrorText, Started, Finished, Start,       ThreadLevel, Finish,
+      World,       IsNull,  RankIn,    SizeOf,  HostName, FirstOnHost, RanksIn,     Duplicate,
+      Among,       Release, Send,      Receive, Test,     Cancel,      Allreduce};
   return &kFunctions;
 }

@@ -89,8 +89,8 @@ Result<std::unique_ptr<transport::Fabric>> ConnectFabric(const Config& config, i
                                                          std::unique_ptr<MpiJob> job) {
   const Deadline deadline = Deadline::After(config.timeout);
   HVDX_ASSIGN_OR_RETURN(auto store, OpenStore(config, deadline));
-  HVDX_ASSIGN_OR_RETURN(auto fabric,
-                        ProcessFabric::Join(OptionsFor(config, generation, job.get()), *store, deadline));
+  HVDX_ASSIGN_OR_RETURN(auto fabric, ProcessFabric::Join(OptionsFor(config, generation, job.get()),
+                                                         *store, deadline));
   return std::unique_ptr<transport::Fabric>(
       std::make_unique<OwningFabric>(std::move(job), std::move(store), std::move(fabric)));
 }

@@ -9,7 +9,7 @@ namespace horovodx::runtime {
 
 // A launcher of MPI programs.
 struct Launcher {
-  std::string rank_name;          // the variable that told the rank; empty: no such launcher
+  std::string rank_name;  // the variable that told the rank; empty: no such launcher
   int rank = 0;
   std::optional<int> size;        // PMIx keeps it to itself
   std::optional<int> local_size;  // processes on this host

@@ -59,8 +59,8 @@ Result<std::unique_ptr<rendezvous::StoreServer>> StartStore(const Config& config
   HVDX_ASSIGN_OR_RETURN(ticket.secret, RandomBytes(32));
   HVDX_ASSIGN_OR_RETURN(const std::string id, RandomBytes(8));
   ticket.job_id = "mpi-" + HexOf(id);
-  HVDX_ASSIGN_OR_RETURN(auto server, rendezvous::StoreServer::Start(address, 0, ticket.secret,
-                                                                    ticket.job_id));
+  HVDX_ASSIGN_OR_RETURN(auto server,
+                        rendezvous::StoreServer::Start(address, 0, ticket.secret, ticket.job_id));
   ticket.address = server->address().host;
   ticket.port = server->port();
   return server;
@@ -137,12 +137,13 @@ Result<bool> MeetsByMpi(const Config& config, const Launcher& launcher,
   if (!invitation.comms.empty()) {
     if (config.controller != "gloo") return true;
     return Status::InvalidArgument(
-        "init() was given an MPI communicator, but HOROVOD_CONTROLLER is 'gloo', as horovodrun sets "
+        "init() was given an MPI communicator, but HOROVOD_CONTROLLER is 'gloo', as horovodrun "
+        "sets "
         "it without --mpi; start the job with mpirun or horovodrun --mpi");
   }
   const bool told = config.given.count("HOROVOD_RANK") != 0 || !config.rendezvous_address.empty();
-  const bool by_mpi = config.controller == "mpi" ||
-                      (config.controller.empty() && !told && launcher.found());
+  const bool by_mpi =
+      config.controller == "mpi" || (config.controller.empty() && !told && launcher.found());
   if (!by_mpi && (config.cpu_operations == "mpi" || config.transport == "mpi")) {
     return Status::InvalidArgument(
         std::string(config.transport == "mpi" ? "HOROVODX_TRANSPORT" : "HOROVOD_CPU_OPERATIONS") +
@@ -165,9 +166,9 @@ Result<std::unique_ptr<MpiJob>> MpiJob::Meet(Config& config, const Launcher& lau
                                    ". Install Open MPI, or use horovodrun, which needs no MPI");
   }
   mpi::Library& library = *loaded.value();
-  HVDX_ASSIGN_OR_RETURN(const mpi::Threads threads,
-                        library.Start(config.mpi_threads ? mpi::Threads::kMultiple
-                                                         : mpi::Threads::kSingle));
+  HVDX_ASSIGN_OR_RETURN(
+      const mpi::Threads threads,
+      library.Start(config.mpi_threads ? mpi::Threads::kMultiple : mpi::Threads::kSingle));
   std::unique_ptr<MpiJob> job(new MpiJob(library, threads));
   HVDX_ASSIGN_OR_RETURN(const Members members, job->FindMembers(launcher, invitation));
   if (members.me < 0) {
@@ -177,8 +178,7 @@ Result<std::unique_ptr<MpiJob>> MpiJob::Meet(Config& config, const Launcher& lau
     config.size = 1;
     return std::unique_ptr<MpiJob>();
   }
-  HVDX_RETURN_IF_ERROR(
-      job->Gather(config, launcher, members, invitation, process_sets, deadline));
+  HVDX_RETURN_IF_ERROR(job->Gather(config, launcher, members, invitation, process_sets, deadline));
   library.LeaveUnfinished(false);
   return job;
 }
@@ -247,18 +247,16 @@ Status MpiJob::Gather(Config& config, const Launcher& launcher, const Members& m
         library_, ticket, members.comm,
         std::vector<int>(members.ranks.begin() + 1, members.ranks.end()));
   } else {
-    HVDX_ASSIGN_OR_RETURN(
-        ticket, ReceiveTicket(library_, members.comm, members.ranks.front(), deadline));
+    HVDX_ASSIGN_OR_RETURN(ticket,
+                          ReceiveTicket(library_, members.comm, members.ranks.front(), deadline));
   }
   config.rendezvous_address = ticket.address;
   config.rendezvous_port = ticket.port;
   config.secret = ticket.secret;
   config.job_id = ticket.job_id;
-  HVDX_ASSIGN_OR_RETURN(
-      auto store,
-      rendezvous::StoreClient::Connect(
-          {ticket.address, static_cast<std::uint16_t>(ticket.port)},
-          {ticket.secret, ticket.job_id}, config.rank, deadline));
+  HVDX_ASSIGN_OR_RETURN(auto store, rendezvous::StoreClient::Connect(
+                                        {ticket.address, static_cast<std::uint16_t>(ticket.port)},
+                                        {ticket.secret, ticket.job_id}, config.rank, deadline));
   std::vector<std::string> names;
   for (int rank = 0; rank < config.size; ++rank) names.push_back("rank " + std::to_string(rank));
   const Council council(*store, "mpi", std::move(names), config.rank);
@@ -302,9 +300,8 @@ Status MpiJob::MakeComm(const Members& members) {
   if (all) {
     return library_.Check(library_.call().duplicate(members.comm, &comm_), "MPI_Comm_dup");
   }
-  return library_.Check(
-      library_.call().among(members.comm, members.ranks.data(), count, 0, &comm_),
-      "MPI_Comm_create_group");
+  return library_.Check(library_.call().among(members.comm, members.ranks.data(), count, 0, &comm_),
+                        "MPI_Comm_create_group");
 }
 
 Result<std::string> MpiJob::MyWord(const Config& config, const Invitation& invitation) const {

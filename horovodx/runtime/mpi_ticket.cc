@@ -41,7 +41,8 @@ TicketOffice::TicketOffice(mpi::Library& library, const Ticket& ticket, mpi::Com
   std::memcpy(bytes_->data(), &form, sizeof(form));
   for (int rank : ranks) {
     mpi::Request request = nullptr;
-    const int error = library_.call().send(bytes_->data(), sizeof(Form), rank, kTag, comm, &request);
+    const int error =
+        library_.call().send(bytes_->data(), sizeof(Form), rank, kTag, comm, &request);
     if (error == 0) sends_.push_back(request);
   }
   thread_ = std::jthread([this](const std::stop_token& stop) { Serve(stop); });

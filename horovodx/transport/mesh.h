@@ -17,6 +17,7 @@
 #include "horovodx/topology/host_map.h"
 #include "horovodx/transport/interrupt.h"
 #include "horovodx/transport/link.h"
+#include "horovodx/transport/native_allreduce.h"
 #include "horovodx/transport/stage.h"
 
 namespace horovodx::transport {
@@ -46,6 +47,9 @@ class Mesh {
   // What this host's members share (also when I am alone on it), or null where there is no shared
   // memory. Its member i is hosts().ranks_on(my host)[i].
   virtual Stage* stage() { return nullptr; }
+
+  // An allreduce over all members that what is below the links has; null: it has none.
+  virtual NativeAllreduce* native() { return nullptr; }
 
   // Sleeps until `in` is readable or `out` is writable (either may be null), or the interrupt is
   // raised (its Status is returned), or the deadline passes (kUnknown, naming whom it waited for).

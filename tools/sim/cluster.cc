@@ -51,6 +51,7 @@ Traffic OnTwoLevels(A algorithm, const Cluster& c, std::uint64_t bytes) {
   const int local = c.ranks_per_host;
   const double away = static_cast<double>(c.ranks() - local) / (c.ranks() - 1);
   switch (algorithm) {
+    case A::kMpi:   // nobody knows; as the ring
     case A::kRing:  // each step waits for the slowest link, one a host
       t.net = Flat(algorithm, c.ranks(), bytes);
       break;

@@ -142,11 +142,11 @@ Result<std::size_t> Post::Write(Outbox& box, std::span<const ConstBytes> pieces)
     if (box.spares.empty()) box.spares.push_back(std::make_unique<std::byte[]>(kBlockBytes));
     auto bytes = std::move(box.spares.back());
     box.spares.pop_back();
-    const std::size_t size = ForEachStretch(
-        pieces, written, std::min(kBlockBytes, total - written),
-        [&](const std::byte* from, std::size_t at, std::size_t count) {
-          std::memcpy(bytes.get() + at, from, count);
-        });
+    const std::size_t size =
+        ForEachStretch(pieces, written, std::min(kBlockBytes, total - written),
+                       [&](const std::byte* from, std::size_t at, std::size_t count) {
+                         std::memcpy(bytes.get() + at, from, count);
+                       });
     Send(box, std::move(bytes), size);
     written += size;
   }

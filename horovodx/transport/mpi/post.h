@@ -60,11 +60,11 @@ struct Inbox {
   int peer = 0;
   int tag = 0;
   std::string name;
-  std::deque<Block> posted;    // in order; the first may have arrived
-  bool arrived = false;        // it has:
-  std::size_t size = 0;        //   bytes in it
-  std::size_t taken = 0;       //   and how many of them have been read
-  bool awaited = false;        // somebody sleeps until there is something
+  std::deque<Block> posted;  // in order; the first may have arrived
+  bool arrived = false;      // it has:
+  std::size_t size = 0;      //   bytes in it
+  std::size_t taken = 0;     //   and how many of them have been read
+  bool awaited = false;      // somebody sleeps until there is something
   Status failure;
 };
 
@@ -77,6 +77,9 @@ class Post {
   ~Post();
   Post(const Post&) = delete;
   Post& operator=(const Post&) = delete;
+
+  Library& library() { return library_; }
+  Comm comm() const { return comm_; }
 
   Outbox* OpenOut(int peer, int tag, std::string name);
   Inbox* OpenIn(int peer, int tag, std::string name);

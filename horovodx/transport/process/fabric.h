@@ -1,5 +1,5 @@
-// ProcessFabric: joins the processes of a job, by shared memory inside a host and TCP or MPI between
-// hosts.
+// ProcessFabric: joins the processes of a job, by shared memory inside a host and TCP or MPI
+// between hosts.
 //
 // Joining: all ranks hear where the others are (roll_call.h), the ranks of a host share their
 // bells, every rank listens and connects its courier. Whether memory is shared is one answer for

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "horovodx/transport/mpi/allreduce.h"
 #include "horovodx/transport/mpi/link.h"
 
 namespace horovodx::transport::process {
@@ -16,7 +17,11 @@ ProcessMesh::ProcessMesh(std::uint32_t channel, std::vector<int> members, int me
       factory_(factory),
       post_(post),
       out_(members_.size()),
-      in_(members_.size()) {}
+      in_(members_.size()) {
+  if (post_ == nullptr) return;
+  native_ = std::make_unique<mpi::MpiAllreduce>(post_->library(), post_->comm(), members_,
+                                                static_cast<int>(channel_), interrupt());
+}
 
 bool ProcessMesh::Shares(int member) const {
   return local_ != nullptr && hosts().host_of(member) == hosts().host_of(rank());

@@ -25,6 +25,7 @@ class ProcessMesh : public Mesh {
   OutLink& Out(int member) override;
   InLink& In(int member) override;
   Stage* stage() override { return local_ != nullptr ? &local_->stage() : nullptr; }
+  NativeAllreduce* native() override { return native_.get(); }
 
  private:
   bool Shares(int member) const;
@@ -35,6 +36,7 @@ class ProcessMesh : public Mesh {
   std::unique_ptr<shm::Channel> local_;
   tcp::LinkFactory& factory_;
   mpi::Post* post_;
+  std::unique_ptr<NativeAllreduce> native_;
   std::vector<std::unique_ptr<OutLink>> out_;  // by member; made on first use
   std::vector<std::unique_ptr<InLink>> in_;
 };

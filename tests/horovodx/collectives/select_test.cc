@@ -31,8 +31,8 @@ TEST(SelectTest, NamesFunctionsAndAlgorithmsBelongTogether) {
     names.insert(NameOf(algorithm));
     functions.insert(FunctionOf(algorithm));
   }
-  EXPECT_EQ(names.size(), 10u);
-  EXPECT_EQ(functions.size(), 10u);
+  EXPECT_EQ(names.size(), 11u);
+  EXPECT_EQ(functions.size(), 11u);
   EXPECT_EQ(AllreduceNamed("Ring"), std::nullopt);
 }
 

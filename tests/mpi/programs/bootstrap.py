@@ -14,7 +14,7 @@ for life in range(2):
     gathered = hvd.allgather(torch.full((rank + 1, 2), rank), name="gather")
     assert gathered[:, 0].tolist() == [r for r in range(size) for _ in range(r + 1)]
     assert hvd.broadcast(torch.tensor([rank]), size - 1, name="root").tolist() == [size - 1]
-    for step in range(20):  # long enough for a plan
+    for _ in range(20):  # long enough for a plan
         parts = [hvd.allreduce_async(torch.ones(10) * i, name=f"p{i}") for i in range(3)]
         assert [hvd.synchronize(part)[0].item() for part in parts] == [0, 1, 2]
     facts = (hvd.mpi_enabled(), hvd.mpi_built(), hvd.mpi_threads_supported(), hvd.gloo_enabled())

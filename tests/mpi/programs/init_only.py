@@ -6,7 +6,7 @@ how = sys.argv[1]
 if how in ("communicator", "sets_without_comm"):
     from mpi4py import MPI
 
-import horovod.torch as hvd
+import horovod.torch as hvd  # noqa: E402
 
 try:
     if how == "communicator":

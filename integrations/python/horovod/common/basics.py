@@ -58,8 +58,9 @@ class HorovodBasics:
         library.hvdx_mpi_library.restype = ctypes.c_char_p
         library.hvdx_mpi_world.restype = ctypes.c_void_p
         library.horovod_comm_process_set.argtypes = [ctypes.c_void_p]
-        for name in ("init", "init_multi_comm", "is_homogeneous", "mpi_enabled", "mpi_built", "gloo_enabled",
-                     "gloo_built", "ddl_built", "ccl_built", "cuda_built", "rocm_built"):
+        for name in ("init", "init_multi_comm", "is_homogeneous", "mpi_enabled", "mpi_built",
+                     "gloo_enabled", "gloo_built", "ddl_built", "ccl_built", "cuda_built",
+                     "rocm_built"):
             getattr(library, "horovod_" + name).restype = ctypes.c_bool
         self.Average: int = library.horovod_reduce_op_average()
         self.Sum: int = library.horovod_reduce_op_sum()
@@ -77,8 +78,8 @@ class HorovodBasics:
     ) -> None:
         """Starts the engine and finds the other ranks; does nothing if it runs already.
 
-        `comm`: who is in the job, where ranks meet by MPI (elsewhere a list of ranks means nothing):
-        a list of ranks of MPI's world, an mpi4py communicator, or a list of communicators, of which
+        `comm`: who is in the job, where ranks meet by MPI (elsewhere ranks given mean nothing): a
+        list of ranks of MPI's world, an mpi4py communicator, or a list of communicators, of which
         all but the first make process sets. `process_sets`: sets to register, or "dynamic" to allow
         adding them later. All ranks must pass the same sets in the same order; each passes the
         communicator that it is in.

@@ -114,7 +114,7 @@ def add_process_set(process_set: Union[ProcessSet, Iterable[int]]) -> ProcessSet
     """Registers a set while the job runs: every rank must call it, all in the same order."""
     if not isinstance(process_set, ProcessSet):
         process_set = ProcessSet(process_set)
-    if process_set.mpi_comm is not None:
+    if process_set.mpi_comm is not None or process_set.ranks is None:
         raise NotImplementedError("Sets made from MPI communicators can't be added after init().")
     process_set_id = _running()._add_process_set_impl(process_set.ranks)
     if process_set_id is None:

@@ -125,7 +125,7 @@ for use in (lambda: model(torch.ones(2, 4)), model.state_dict, optimizer.flush):
 
 
 def test_forward_says_who_died_between_the_halves() -> None:
-    """With split_allreduce, by the hook of the first module; and whoever asks again hears it too."""
+    """With split_allreduce, by the hook of the first module; whoever asks again hears it too."""
     environment = horovodrun.environment(HOROVOD_SIZE="3", HOROVODX_SPLIT_BUCKET="1")
     environment |= {"HOROVODX_SECRET": secrets.token_hex(32), "HOROVODX_JOB_ID": "split"}
     port = native.rendezvous_start("127.0.0.1", 0, environment["HOROVODX_SECRET"], "split")

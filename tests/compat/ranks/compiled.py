@@ -6,7 +6,8 @@ import pytest
 import torch
 from expected import everybodys
 from optimizer_split import SGD, check_same, deep, plain_loop
-from training import same_everywhere, weights
+from training import same_everywhere
+from training import weights as weights_of
 
 import horovod.torch as hvd
 
@@ -106,4 +107,4 @@ def test_split_allreduce(monkeypatch: pytest.MonkeyPatch) -> None:
     # Hooks are inside now, and still called: the graph breaks there.
     plain_loop(torch.compile(model, backend="eager"), optimizer)
     optimizer.flush()
-    assert same_everywhere(weights(model))
+    assert same_everywhere(weights_of(model))

@@ -66,6 +66,9 @@ TEST(FusionPlanTest, OnlyEqualsMerge) {
   }
   EXPECT_FALSE(CanMerge(single, single));
   EXPECT_TRUE(CanMerge(gather, gather));
+  Item apart = gather;  // a factor keeps it alone, though nothing is multiplied
+  apart.prescale = 2;
+  EXPECT_FALSE(CanMerge(gather, apart));
 }
 
 TEST(FusionPlanTest, WithGroupsApartEachGroupMergesWithItselfFirst) {

@@ -1,8 +1,8 @@
 """SplitReducer: a GradientReducer whose step() leaves updates for when parameters are next used.
 
 A gradient is reduced in two halves. Backward scatters: each bucket leaves when its last gradient is
-there, and each rank adds up its share. step() waits for that alone, sends the sums on their way back
-to all ranks, and returns. The next forward gathers: before a module runs, a hook waits for the
+there, and each rank adds up its share. step() waits for that alone, sends the sums on their way
+back to all ranks, and returns. The next forward gathers: before a module runs, a hook waits for the
 buckets of its parameters and does the optimizer's own step for just these. So the network works in
 forward too, where it is idle otherwise.
 

@@ -1,6 +1,6 @@
 """Training with and without split_allreduce, in turns: seconds a step, and their ratio.
 
-Between hosts, for example: horovodrun -np 4 -H ... env HVDX_BENCH_IS_RANK=1 hvdx-bench --torch split
+Between hosts: horovodrun -np 4 -H ... env HVDX_BENCH_IS_RANK=1 hvdx-bench --torch split
 """
 
 import argparse
@@ -22,7 +22,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--wait", type=float, default=0.0, metavar="MS", help="that forward waits as well (0)"
     )
-    parser.add_argument("--blocks", type=int, default=5, help="each is timed so often, in turns (5)")
+    parser.add_argument("--blocks", type=int, default=5, help="each is timed so often, in turns")
     parser.add_argument("--steps", type=int, default=10, help="steps in a block (10)")
     parser.add_argument("--settle", type=int, default=12, help="steps before each block (12)")
 

@@ -13,6 +13,7 @@ namespace {
 constexpr std::size_t kMostNames = 6;
 // Between checks, so that a warning time of 0 does not keep the engine awake.
 constexpr auto kShortest = std::chrono::milliseconds(10);
+constexpr auto kOverslept = std::chrono::seconds(1);
 
 struct Missing {
   std::set<std::string> names;
@@ -56,7 +57,7 @@ TimePoint StallInspector::NextCheck(TimePoint oldest) const {
   TimePoint next = Later(oldest, warning_);
   if (last_check_) next = std::max(next, Later(*last_check_, warning_));
   if (shutdown_ > Duration::zero()) {
-    const TimePoint limit = Later(oldest, shutdown_);
+    const TimePoint limit = std::max(Later(oldest, shutdown_), no_stop_before_);
     if (!last_check_ || *last_check_ < limit) next = std::min(next, limit);
   }
   return next;
@@ -64,11 +65,15 @@ TimePoint StallInspector::NextCheck(TimePoint oldest) const {
 
 std::optional<StallReport> StallInspector::Check(const std::vector<WaitingTensor>& waiting,
                                                  TimePoint now) {
+  TimePoint oldest = TimePoint::max();
+  for (const WaitingTensor& tensor : waiting) oldest = std::min(oldest, tensor.since);
+  if (now > Later(NextCheck(oldest), kOverslept)) no_stop_before_ = Later(now, shutdown_);
   last_check_ = now;
   std::map<std::int32_t, Missing> by_rank;
   for (const WaitingTensor& tensor : waiting) {
     if (now - tensor.since < warning_) continue;
-    const bool stop = shutdown_ > Duration::zero() && now - tensor.since >= shutdown_;
+    const bool stop =
+        shutdown_ > Duration::zero() && now - tensor.since >= shutdown_ && now >= no_stop_before_;
     for (std::int32_t rank : tensor.missing) {
       by_rank[rank].names.insert(tensor.name);
       by_rank[rank].stop = by_rank[rank].stop || stop;

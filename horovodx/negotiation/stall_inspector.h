@@ -30,13 +30,16 @@ class StallInspector {
 
   // When to check next, if the oldest waiting tensor waits since then.
   TimePoint NextCheck(TimePoint oldest) const;
-  // Nothing if no tensor has waited long enough. Call it when NextCheck() has come.
+  // Nothing if no tensor has waited long enough. Call it when NextCheck() has come: a call long
+  // after that means that we slept, and perhaps all ranks did; nobody is stopped before they had
+  // their time.
   std::optional<StallReport> Check(const std::vector<WaitingTensor>& waiting, TimePoint now);
 
  private:
   Duration warning_;
   Duration shutdown_;
   std::optional<TimePoint> last_check_;
+  TimePoint no_stop_before_ = TimePoint::min();
 };
 
 }  // namespace horovodx::negotiation

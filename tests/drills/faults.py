@@ -49,7 +49,8 @@ def hold_gil() -> None:
 def connections() -> list[socket.socket]:
     """Copies of this process's TCP connections with other ranks; before there are any, with the
     rendezvous."""
-    among_ranks, others = [], []
+    among_ranks: list[socket.socket] = []
+    others: list[socket.socket] = []
     store = int(os.environ["HOROVOD_GLOO_RENDEZVOUS_PORT"])
     for name in sorted(os.listdir("/proc/self/fd"), key=int):
         try:

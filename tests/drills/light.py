@@ -16,6 +16,8 @@ FLOAT32, INT32 = 7, 4
 _SUM = 1
 _ALLREDUCE = 0
 _OK, _INVALID, _TIMEOUT = 0, 4, 5
+# What the engine works on belongs to it until it has ended, also if the script ends before.
+_in_flight: dict[int, Any] = {}
 _SLICE = 0.2  # seconds; between two, Python gets to see signals
 
 
@@ -76,6 +78,7 @@ class Light:
         number = int(self._library.hvdx_submit(ctypes.byref(what)))
         if number < 0:
             self._raise(-number)
+        _in_flight[number] = values
         return Handle(number, name, values)
 
     def wait(self, handle: Handle) -> Any:
@@ -88,6 +91,7 @@ class Light:
                 self._raise(status)
         finally:
             self._library.hvdx_release(handle.number)
+            _in_flight.pop(handle.number, None)
         return handle.values
 
     def wait_all(self, handles: Sequence[Handle]) -> None:

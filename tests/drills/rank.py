@@ -11,7 +11,6 @@ import json
 import os
 import random
 import signal
-import sys
 import threading
 import time
 from typing import Any, Callable
@@ -212,9 +211,8 @@ class Life:
         armed = False
         for number in range(1, 1_000_000):
             if drill.strikes and drill.fault in faults.IN_SCRIPT and drill.all_ready():
-                kept = self.submit()  # in the engine's hands when the script goes wrong
+                self.submit()  # in the engine's hands when the script goes wrong
                 drill.strike()
-                del kept
             if self.step():
                 return
             time.sleep(self._pause)
@@ -299,4 +297,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

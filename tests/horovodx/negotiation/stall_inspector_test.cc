@@ -38,6 +38,9 @@ TEST(StallInspectorTest, CutsTheListAfterSixNames) {
 
 TEST(StallInspectorTest, MarksWhoWaitedTooLong) {
   StallInspector inspector(Seconds(1), Seconds(5));
+  for (int second = 1; second < 5; ++second) {
+    EXPECT_THAT(inspector.Check({{"a", AtSecond(0), {1}}}, AtSecond(second))->stalled, IsEmpty());
+  }
   const auto report =
       inspector.Check({{"a", AtSecond(0), {1}}, {"b", AtSecond(3), {0}}}, AtSecond(5));
   ASSERT_TRUE(report);
@@ -50,13 +53,26 @@ TEST(StallInspectorTest, MarksWhoWaitedTooLong) {
 TEST(StallInspectorTest, ChecksOncePerWarningTime) {
   StallInspector inspector(Seconds(10), Seconds(25));
   EXPECT_EQ(inspector.NextCheck(AtSecond(0)), AtSecond(10));
-  EXPECT_TRUE(inspector.Check({{"a", AtSecond(0), {1}}}, AtSecond(12)));
-  EXPECT_EQ(inspector.NextCheck(AtSecond(0)), AtSecond(22));
-  EXPECT_TRUE(inspector.Check({{"a", AtSecond(0), {1}}}, AtSecond(22)));
+  EXPECT_TRUE(inspector.Check({{"a", AtSecond(0), {1}}}, AtSecond(11)));
+  EXPECT_EQ(inspector.NextCheck(AtSecond(0)), AtSecond(21));
+  EXPECT_TRUE(inspector.Check({{"a", AtSecond(0), {1}}}, AtSecond(21)));
   EXPECT_EQ(inspector.NextCheck(AtSecond(0)), AtSecond(25));
   EXPECT_FALSE(inspector.Check({}, AtSecond(25)));
   EXPECT_EQ(inspector.NextCheck(AtSecond(0)), AtSecond(35));
   EXPECT_EQ(inspector.NextCheck(TimePoint::max()), TimePoint::max());
+}
+
+TEST(StallInspectorTest, WhoHasSleptStopsNobodyAtOnce) {
+  StallInspector inspector(Seconds(10), Seconds(25));
+  const std::vector<WaitingTensor> waiting = {{"a", AtSecond(0), {1}}};
+  EXPECT_TRUE(inspector.Check(waiting, AtSecond(10)));
+  // Due at 20. Everybody may have been suspended for a quarter of an hour.
+  EXPECT_THAT(inspector.Check(waiting, AtSecond(900))->stalled, IsEmpty());
+  EXPECT_EQ(inspector.NextCheck(AtSecond(0)), AtSecond(910));
+  EXPECT_THAT(inspector.Check(waiting, AtSecond(910))->stalled, IsEmpty());
+  EXPECT_THAT(inspector.Check(waiting, AtSecond(920))->stalled, IsEmpty());
+  EXPECT_EQ(inspector.NextCheck(AtSecond(0)), AtSecond(925));
+  EXPECT_THAT(inspector.Check(waiting, AtSecond(925))->stalled, ElementsAre(1));
 }
 
 std::string g_log;

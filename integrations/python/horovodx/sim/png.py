@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import io
-from typing import Any
+from typing import Any, Callable
 
 from horovodx.sim.svg import FONT_SIZE, Drawing
 
@@ -51,4 +51,4 @@ def _text(paper: Any, font: Any, x: float, y: float, words: str, anchor: str, co
     paper.text((_SHARP * x, _SHARP * y), words, fill=color, font=font, anchor=_ANCHORS[anchor])
 
 
-_PAINTERS = {"box": _box, "line": _line, "text": _text}
+_PAINTERS: dict[str, Callable[..., None]] = {"box": _box, "line": _line, "text": _text}

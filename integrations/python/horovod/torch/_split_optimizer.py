@@ -122,7 +122,7 @@ class SplitReducer(GradientReducer):
                 what, name, type, shape, self.op, factor, 1.0, set_id(self.process_set)
             )
 
-        # Another optimizer's may be on their way, and its parameters may have the same names.
+        # The parameters of another optimizer may have the same names and other sizes.
         name = f"split.{serial}.{self._parameter_names[parameters[0]]}"
         return Bucket(name, number, parameters, kind, members, register)
 

@@ -72,8 +72,8 @@ def bars(cells: list[dict[str, Any]]) -> list[str]:
     lines.append(f"optimal / best other schedule, worst of {len(cells)} cells: {worst:.3f}")
     for way, ratios in gains.items():
         if ratios:
-            mean = _geometric(ratios)
-            lines.append(f"{way} / optimal, geometric mean of {len(ratios)} shaped cells: {mean:.2f}")
+            what = f"{way} / optimal, geometric mean of {len(ratios)} shaped cells"
+            lines.append(f"{what}: {_geometric(ratios):.2f}")
     return lines
 
 

@@ -2,7 +2,8 @@
 
     python tests/cluster/hosts_command.py --hosts 4 --ranks 2 --rate 1gbit hvdx-bench --max 16M
 
-After `--`, options of horovodrun may come before the command. Needs root, and horovodrun on the path. What the job prints is passed on; the exit code is its.
+After `--`, options of horovodrun may come before the command. Needs root, and horovodrun on the
+path. What the job prints is passed on; the exit code is its.
 """
 
 from __future__ import annotations

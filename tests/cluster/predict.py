@@ -2,9 +2,10 @@
 
     python tests/cluster/predict.py build/cells
 
-For each link two numbers, what a message and what a byte takes, come from blocking allreduces between
-two hosts with a rank each (2x1-*-allreduce); everything else is predicted from them: other numbers of
-hosts and ranks, and steps of real models under each schedule. Nothing of the steps is fitted.
+For each link two numbers, what a message and what a byte takes, come from blocking allreduces
+between two hosts with a rank each (2x1-*-allreduce); everything else is predicted from them: other
+numbers of hosts and ranks, and steps of real models under each schedule. Nothing of the steps is
+fitted.
 """
 
 from __future__ import annotations

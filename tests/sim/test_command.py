@@ -90,6 +90,23 @@ def test_pictures_and_traces(capsys, worked, tmp_path):
     assert sent[-1]["ts"] + sent[-1]["dur"] == pytest.approx(22000)
 
 
+def test_pictures_as_png(capsys, worked, tmp_path, monkeypatch):
+    image = pytest.importorskip("PIL.Image")
+    plot, picture = (tmp_path / name for name in ("plot.png", "step.png"))
+    words = ("--workers", "1,2", "--plot", plot, "--picture", picture)
+    code, _, err = run(capsys, worked, *SLOW, *words)
+    assert code == 0, err
+    for path in (plot, picture):
+        with image.open(path) as opened:
+            colors = {color for _, color in opened.getcolors(1 << 24)}
+            assert opened.format == "PNG" and opened.width >= 1600
+        first_schedule_or_bucket = (0x44, 0x77, 0xAA)
+        assert {(255, 255, 255), first_schedule_or_bucket} < colors
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    code, _, err = run(capsys, worked, *SLOW, *words)
+    assert code == 2 and "pip install 'horovodx[png]'" in err
+
+
 def test_times_of_a_worker(capsys):
     one = ("resnet50", "--workers", 1)
     rated = steps(capsys, *one, "--rate", 100, "--batch", 50)
@@ -120,7 +137,7 @@ def test_times_of_a_worker(capsys):
         (["resnet50", "--threshold", "big"], "--threshold: 'big'"),
         (["resnet50", "--bucket", "1parsec"], "--bucket: '1parsec' has no unit of size"),
         (["resnet50", "--batch", "1.5"], "--batch: '1.5'"),
-        (["resnet50", "--plot", "plot.png"], "'plot.png' does not end in .svg"),
+        (["resnet50", "--plot", "plot.jpg"], "'plot.jpg' ends neither in .svg nor in .png"),
         (["resnet50", "--workers", "2", "--json", "/nowhere/a"], "/nowhere/a: No such file"),
         (["--from", "nowhere.json"], "nowhere.json: No such file"),
         (["--from", "a.json", "--workers", "2"], "not with workers"),

@@ -129,6 +129,19 @@ def test_elastic_states(rank: int) -> None:
 # --- odd models
 
 
+def test_two_models_whose_parameters_have_the_same_names() -> None:
+    """Updates of one are on their way while the other's leave."""
+    one, first = pair()
+    other, second = pair()
+    assert first._arriving and second._arriving
+    for _ in range(2):
+        plain_loop(one, first)
+        plain_loop(other, second)
+    for mine_, theirs in zip(one.state_dict().values(), other.state_dict().values()):
+        assert torch.equal(mine_, theirs)
+    assert same_everywhere(weights(one))
+
+
 class Odd(torch.nn.Module):
     """Parameters that are used in all ways but by their own module's forward."""
 

@@ -10,6 +10,7 @@ The first step is an ordinary one, in which is noted who uses what and when.
 """
 
 import contextlib
+import itertools
 import warnings
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
@@ -28,6 +29,7 @@ from horovodx import _horovodx as native
 from horovodx.errors import HorovodInternalError
 
 Groups = List[Dict[str, Any]]
+_serials = itertools.count()
 
 
 class SplitReducer(GradientReducer):
@@ -57,10 +59,10 @@ class SplitReducer(GradientReducer):
         self._formed = (_handles.generation, _handles.joins)
         self._modules.stop_noting()
         by_name = {self._parameter_names[p]: p for p in self._agreed_parameters()}
-        plan, order = self._from_root(self._planned(by_name.values()))
+        plan, order, serial = self._from_root((*self._planned(by_name.values()), next(_serials)))
         members = self.process_set.size() or 1
         self._buckets = [
-            self._bucket(i, [by_name[name] for name in names], members)
+            self._bucket(i, serial, [by_name[name] for name in names], members)
             for i, names in enumerate(plan)
         ]
         self._gather_order = [self._buckets[i] for i in order]
@@ -110,7 +112,9 @@ class SplitReducer(GradientReducer):
         root = (self.process_set.ranks or [0])[0]
         return broadcast_object(plan, root, "DistributedOptimizer.split", self.process_set)
 
-    def _bucket(self, number: int, parameters: List[torch.Tensor], members: int) -> Bucket:
+    def _bucket(
+        self, number: int, serial: int, parameters: List[torch.Tensor], members: int
+    ) -> Bucket:
         kind = self._slots[parameters[0]][0][1]
 
         def register(what: int, name: str, type: int, shape: List[int], factor: float = 1.0) -> int:
@@ -118,7 +122,8 @@ class SplitReducer(GradientReducer):
                 what, name, type, shape, self.op, factor, 1.0, set_id(self.process_set)
             )
 
-        name = f"split.{self._parameter_names[parameters[0]]}"
+        # The parameters of another optimizer may have the same names and other sizes.
+        name = f"split.{serial}.{self._parameter_names[parameters[0]]}"
         return Bucket(name, number, parameters, kind, members, register)
 
     # --- backward

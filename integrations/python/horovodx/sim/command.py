@@ -7,9 +7,10 @@ import json
 import sys
 from typing import Any
 
-from horovodx.sim import explain, pictures, report, units, workload
+from horovodx.sim import explain, pictures, png, report, units, workload
 from horovodx.sim.core import SCHEDULES, Cluster, Run
 from horovodx.sim.models import MODELS
+from horovodx.sim.svg import Drawing
 from horovodx.sim.sweep import Point, places, sweep, usual_workers
 from horovodx.sim.timeline import read_timeline, usual_step
 from horovodx.sim.trace import chrome_trace
@@ -79,8 +80,8 @@ def _arguments() -> argparse.ArgumentParser:
     output = parser.add_argument_group("output; '-' is the terminal")
     add = output.add_argument
     add("--json", metavar="FILE", help="everything, also every bucket")
-    add("--plot", metavar="FILE.svg", help="efficiency over workers")
-    add("--picture", metavar="FILE.svg", help="one step: computing and communication")
+    add("--plot", metavar="FILE", help="efficiency over workers; .svg or .png")
+    add("--picture", metavar="FILE", help="one step: computing and communication; .svg or .png")
     add("--trace", metavar="FILE", help="one step as a Chrome trace")
     return parser
 
@@ -155,27 +156,32 @@ def _runs(args: argparse.Namespace) -> list[Run]:
     ]
 
 
-def _write(path: str, text: str) -> None:
+def _write(path: str, what: str | bytes) -> None:
     if path == "-":
-        print(text)
+        print(what)
         return
     try:
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+        with open(path, "wb") as file:
+            file.write(what.encode() if isinstance(what, str) else what)
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}") from error
 
 
-def _svg(path: str, option: str) -> str:
-    if path != "-" and not path.endswith(".svg"):
-        raise BadInput(f"{option}: '{path}' does not end in .svg")
-    return path
+def _check_picture(path: str, option: str) -> None:
+    if path != "-" and not path.endswith((".svg", ".png")):
+        raise BadInput(f"{option}: '{path}' ends neither in .svg nor in .png")
+    if path.endswith(".png") and (missing := png.why_not()):
+        raise BadInput(f"{option}: {missing}")
+
+
+def _draw(path: str, drawing: Drawing) -> None:
+    _write(path, png.png(drawing) if path.endswith(".png") else drawing.svg())
 
 
 def _simulate(args: argparse.Namespace) -> None:
     for option in ("plot", "picture"):
         if getattr(args, option) is not None:
-            _svg(getattr(args, option), f"--{option}")
+            _check_picture(getattr(args, option), f"--{option}")
     if args.step is not None:
         raise BadInput("--step: goes with --from")
     load, cluster, runs = _workload(args), _cluster(args), _runs(args)
@@ -186,9 +192,9 @@ def _simulate(args: argparse.Namespace) -> None:
     if args.json is not None:
         _write(args.json, json.dumps(report.as_json(load, cluster, points), indent=1))
     if args.plot is not None:
-        _write(args.plot, pictures.efficiency_plot(f"{load.name}: efficiency by workers", points))
+        _draw(args.plot, pictures.efficiency_plot(f"{load.name}: efficiency by workers", points))
     if args.picture is not None:
-        _write(args.picture, pictures.step_picture(load, shown.step, shown.run))
+        _draw(args.picture, pictures.step_picture(load, shown.step, shown.run))
     if args.trace is not None:
         _write(args.trace, json.dumps(chrome_trace(load, shown.step), indent=1))
 

@@ -11,7 +11,7 @@ from horovodx.sim.units import in_bytes, in_time
 from horovodx.sim.workload import Workload
 
 
-def efficiency_plot(title: str, points: list[Point]) -> str:
+def efficiency_plot(title: str, points: list[Point]) -> Drawing:
     """A line for each schedule; workers on a logarithmic axis."""
     left, top, width, height = 60, 40, 620, 320
     drawing = Drawing(left + width + 130, top + height + 60)
@@ -43,10 +43,10 @@ def efficiency_plot(title: str, points: list[Point]) -> str:
         for x, y in places:
             drawing.box(x - 2.5, y - 2.5, 5, 5, color)
         drawing.text(left + width + 14, top + 16 + 20 * number, schedule, color=color)
-    return drawing.done()
+    return drawing
 
 
-def step_picture(workload: Workload, step: Step, run: Run) -> str:
+def step_picture(workload: Workload, step: Step, run: Run) -> Drawing:
     """Lanes for computing and communication from the start of the forward pass."""
     left, width, lane = 110, 860, 46
     drawing = Drawing(left + width + 30, 230)
@@ -94,4 +94,4 @@ def step_picture(workload: Workload, step: Step, run: Run) -> str:
         drawing.text(x, 204, f"{tick:g}", "middle")
     drawing.line([(left, 182), (left + width, 182)], "#222", 1)
     drawing.text(left + width, 222, "milliseconds", "end")
-    return drawing.done()
+    return drawing

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import math
 from html import escape
+from typing import Any
 
 COLORS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#777777")
-_FONT = 'font-family="sans-serif" font-size="12"'
+FONT_SIZE = 12
+_FONT = f'font-family="sans-serif" font-size="{FONT_SIZE}"'
 
 
 class Drawing:
     """Elements in the order in which they are painted."""
 
     def __init__(self, width: int, height: int) -> None:
+        self.width, self.height = width, height
+        self.painted: list[tuple[Any, ...]] = []  # the same for other painters: see png.py
         self._parts = [
             f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
             f'width="{width}" height="{height}">',
@@ -22,6 +26,7 @@ class Drawing:
     def box(
         self, x: float, y: float, width: float, height: float, fill: str, title: str = ""
     ) -> None:
+        self.painted.append(("box", x, y, max(width, 0.2), height, fill))
         inside = f"<title>{escape(title)}</title>" if title else ""
         self._parts.append(
             f'<rect x="{x:.2f}" y="{y:.2f}" width="{max(width, 0.2):.2f}" height="{height:.2f}" '
@@ -29,6 +34,7 @@ class Drawing:
         )
 
     def line(self, points: list[tuple[float, float]], color: str, width: float = 2) -> None:
+        self.painted.append(("line", points, color, width))
         path = " ".join(f"{x:.2f},{y:.2f}" for x, y in points)
         self._parts.append(
             f'<polyline points="{path}" fill="none" stroke="{color}" stroke-width="{width}"/>'
@@ -37,12 +43,13 @@ class Drawing:
     def text(
         self, x: float, y: float, words: str, anchor: str = "start", color: str = "#222"
     ) -> None:
+        self.painted.append(("text", x, y, words, anchor, color))
         self._parts.append(
             f'<text x="{x:.2f}" y="{y:.2f}" text-anchor="{anchor}" fill="{color}" {_FONT}>'
             f"{escape(words)}</text>"
         )
 
-    def done(self) -> str:
+    def svg(self) -> str:
         return "\n".join([*self._parts, "</svg>", ""])
 
 

@@ -1,9 +1,9 @@
 """Training steps under each schedule, and as 25 MiB buckets over gloo, between the same ranks.
 
-A step is a forward pass, then gradients that become ready one after the other. Both are slept, as if
-an accelerator computed: the cores are free for communication. Each way gets the engine to itself
-and steps to learn from, then steps that count; the ways take turns. Times are of whole steps, of
-the slowest rank.
+A step is a forward pass, then gradients that become ready one after the other. Both are slept, as
+if an accelerator computed: the cores are free for communication. Each way gets the engine to
+itself and steps to learn from, then steps that count; the ways take turns. Times are of whole
+steps, of the slowest rank.
 """
 
 from __future__ import annotations
@@ -143,8 +143,8 @@ def run(options: argparse.Namespace) -> None:
     step = _Step(workload)
     ranks.say(
         hvd,
-        f"{workload.name}: {len(workload.layers)} gradients, {workload.bytes / 1e6:.1f} MB, forward "
-        f"{workload.forward * 1e3:.0f} ms, backward {workload.backward * 1e3:.0f} ms; "
+        f"{workload.name}: {len(workload.layers)} gradients, {workload.bytes / 1e6:.1f} MB, "
+        f"forward {workload.forward * 1e3:.0f} ms, backward {workload.backward * 1e3:.0f} ms; "
         f"{hvd.size()} ranks on {hvd.cross_size()} hosts",
     )
     found: dict[str, dict[str, Any]] = {w: {"seconds": [], "control_messages": []} for w in ways}
@@ -156,8 +156,8 @@ def run(options: argparse.Namespace) -> None:
             found[name]["control_messages"].append(messages)
             if name == "optimal" and (cost := allreduce_cost()):
                 found[name]["cost"] = cost._asdict()
-            text = " ".join(f"{t * 1e3:.1f}" for t in times)
-            ranks.say(hvd, f"turn {turn + 1}: {name:>8}: {text} ms, {messages:.1f} control messages")
+            text = " ".join(f"{t * 1e3:.1f}" for t in times) + " ms"
+            ranks.say(hvd, f"turn {turn + 1}: {name:>8}: {text}, {messages:.1f} control messages")
     _show(hvd, found)
     if options.json and hvd.rank() == 0:
         about = {"ranks": hvd.size(), "hosts": hvd.cross_size(), "workload": options.workload}

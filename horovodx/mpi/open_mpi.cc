@@ -82,6 +82,14 @@ bool ResolveObjects(void* file, Objects& o, std::string& missing) {
                  missing);
 }
 
+// A program that is linked with this libmpi may have the objects in its own memory (the linker
+// copies them there), and then libmpi uses those: everybody finds them where the program does.
+void* WhereObjectsAre(void* file) {
+  const bool is_the_programs =
+      ::dlsym(RTLD_DEFAULT, "MPI_Init_thread") == ::dlsym(file, "MPI_Init_thread");
+  return is_the_programs ? RTLD_DEFAULT : file;
+}
+
 std::string PathOf(void* symbol) {
   Dl_info info{};
   return ::dladdr(symbol, &info) != 0 && info.dli_fname != nullptr ? info.dli_fname : "?";
@@ -117,7 +125,8 @@ bool OpenOne(const char* name, Library& library) {
     library.text = "found " + library.text + ", which is not Open MPI 4 or 5";
     return false;
   }
-  if (ResolveCalls(file, call, missing) && ResolveObjects(file, library.object, missing)) {
+  if (ResolveCalls(file, call, missing) &&
+      ResolveObjects(WhereObjectsAre(file), library.object, missing)) {
     return true;
   }
   library.text = "found " + library.text + ", which has no " + missing;

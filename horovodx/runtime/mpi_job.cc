@@ -20,6 +20,8 @@ namespace {
 
 using transport::Council;
 
+constexpr int kGroupTag = 18521;  // making a group's communicator sends messages with this
+
 std::string Listed(const std::vector<int>& ranks) {
   std::string text;
   for (int rank : ranks) text += (text.empty() ? "" : ",") + std::to_string(rank);
@@ -300,8 +302,9 @@ Status MpiJob::MakeComm(const Members& members) {
   if (all) {
     return library_.Check(library_.call().duplicate(members.comm, &comm_), "MPI_Comm_dup");
   }
-  return library_.Check(library_.call().among(members.comm, members.ranks.data(), count, 0, &comm_),
-                        "MPI_Comm_create_group");
+  return library_.Check(
+      library_.call().among(members.comm, members.ranks.data(), count, kGroupTag, &comm_),
+      "MPI_Comm_create_group");
 }
 
 Result<std::string> MpiJob::MyWord(const Config& config, const Invitation& invitation) const {

@@ -38,6 +38,7 @@ def environment(**more: str) -> dict[str, str]:
     """Ours, without what an outer job may have left in it."""
     foreign = ("HOROVOD", "PYTEST_", "OMPI_", "PMIX_", "PMI_", "SLURM_", "LSB_")
     clean = {k: v for k, v in os.environ.items() if not k.startswith(foreign)}
+    clean.pop("PYTHONUNBUFFERED", None)  # a line is to be one write: mpirun mixes writes of ranks
     return {**clean, "OMP_NUM_THREADS": "1", **more}
 
 

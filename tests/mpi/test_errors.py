@@ -117,7 +117,7 @@ class TestCommunicators:
 @pytest.mark.parametrize("missing", [0, 1])
 def test_a_rank_that_does_not_come_is_named(missing: int) -> None:
     words = [*mpirun.mpirun(3), *mpirun.program("init_only.py", "missing_rank", str(missing))]
-    code, output = mpirun.run(words, HOROVOD_GLOO_TIMEOUT_SECONDS="3")
+    code, output = mpirun.run(words, HOROVOD_GLOO_TIMEOUT_SECONDS="10")
     assert code not in (0, None)
     expected = "rank 1 is missing" if missing else "rank 0 of the communicator has not called"
     assert expected in output

@@ -15,6 +15,8 @@ using horovodx::mpi::Op;
 using horovodx::mpi::Type;
 
 constexpr std::size_t kMostBytes = 4 << 20;  // at a time
+// Making a communicator sends messages with its tag: not those of the links.
+constexpr int kFirstTag = 1 << 28;
 constexpr Duration kAwake = std::chrono::microseconds(100);
 constexpr Duration kLongestPause = std::chrono::milliseconds(1);
 
@@ -63,7 +65,7 @@ MpiAllreduce::MpiAllreduce(horovodx::mpi::Library& library, horovodx::mpi::Comm 
     : library_(library),
       world_(comm),
       members_(std::move(members)),
-      tag_(tag),
+      tag_(kFirstTag + tag),
       interrupt_(interrupt) {}
 
 MpiAllreduce::~MpiAllreduce() {

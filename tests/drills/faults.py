@@ -68,9 +68,12 @@ def connections() -> list[socket.socket]:
 
 
 def close_socket() -> None:
-    """One connection breaks, as when a firewall forgets it."""
+    """A connection breaks, as when a firewall forgets it: that for control messages, the oldest; or
+    those for data, all of them, since not every one is used again."""
     found = connections()
-    random.choice(found).shutdown(socket.SHUT_RDWR)
+    broken = found[1:] if random.random() < 0.5 else []
+    for copy in broken or found[:1]:
+        copy.shutdown(socket.SHUT_RDWR)
     for copy in found:
         copy.close()
 

@@ -110,12 +110,12 @@ def write_results(path: str, outcomes: list[Outcome], seconds: float, seed: int)
     ).stdout.strip()  # fmt: skip
     good = sum(outcome.ok for outcome in outcomes)
     text = [
-        "# The last full run",
+        "# The last run of all cells",
         "",
         f"{time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}, commit {commit}, seed {seed}: "
         f"{good} of {len(outcomes)} drills went as `matrix.py` says; {seconds / 60:.0f} minutes.",
         "Each number is the time in seconds from the fault until the last rank that lived on knew",
-        "of it, or had ended well; two numbers are two choices of ranks and victim. Limits were "
+        "of it, or had ended well (with --full twice, with other ranks and victims). Limits were "
         + ", ".join(f"{name}={value}" for name, value in SETTINGS.items() if "HIDE" not in name)
         + ".",
         "",

@@ -209,6 +209,11 @@ const PlanMeter* Coordinator::meter(std::int32_t set) const {
   return found == nullptr ? nullptr : &found->meter();
 }
 
+const AlgorithmChoice* Coordinator::choice(std::int32_t set) const {
+  const SetCoordinator* found = impl_->Find(set);
+  return found == nullptr ? nullptr : &found->choice();
+}
+
 void Coordinator::OnTime(TimePoint now) {
   if (impl_->phase == Phase::kServing) impl_->CheckStalls(now);
 }

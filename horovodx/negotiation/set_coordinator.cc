@@ -5,8 +5,31 @@
 #include <utility>
 
 #include "horovodx/base/log.h"
+#include "horovodx/negotiation/shape.h"
 
 namespace horovodx::negotiation {
+namespace {
+
+topology::HostMap HostsOf(const std::vector<std::int32_t>& ranks, const topology::HostMap& world) {
+  if (world.size() == 0) return topology::HostMap::OneHost(static_cast<int>(ranks.size()));
+  return world.Subset({ranks.begin(), ranks.end()});
+}
+
+std::string InWords(const AlgorithmChoice& choice) {
+  std::string text = schedule::Describe(choice.fitted().levels);
+  for (const auto& [algorithm, fit] : choice.costs().by_algorithm()) {
+    text += "; " + std::string(NameOf(algorithm)) + " " + schedule::Describe(fit.Fit());
+  }
+  text += "; chosen";
+  for (const auto& row : choice.Table()) {
+    text += " from " + std::to_string(row.begin) + " bytes " +
+            std::string(NameOf(row.selected.algorithm)) + " (" +
+            std::string(NameOf(row.selected.why)) + ")";
+  }
+  return text;
+}
+
+}  // namespace
 
 SetCoordinator::SetCoordinator(std::int32_t set, std::vector<std::int32_t> ranks,
                                const CoordinatorOptions* options, std::vector<Outgoing>* out)
@@ -21,6 +44,8 @@ SetCoordinator::SetCoordinator(std::int32_t set, std::vector<std::int32_t> ranks
       cache_(options->cache_capacity),
       watcher_(std::max(1, options->repeats_before_plan)),
       meter_(options->replan),
+      choice_(collectives::InputFor(HostsOf(validate_.ranks, options->hosts), options->allreduce),
+              options->measured_selection),
       stalls_(options->stall_warning, options->stall_shutdown) {}
 
 template <typename Message>
@@ -249,6 +274,8 @@ void SetCoordinator::Flush() {
   Assembled all = Fuse(ready_, options);
   Run run;
   run.buckets = std::move(all.buckets);
+  choice_.ForRun(run.buckets);
+  SayCosts();
   for (int index : all.order) run.cache_ids.push_back(ready_ids_[index]);
   run.evicted = cache_.TakeForgotten();
   ready_.clear();
@@ -302,6 +329,8 @@ void SetCoordinator::StartPlan() {
   const CutOptions how = HowToCut();
   CutStep cut = CutPlan(step, how);
   plan.buckets = cut.buckets;
+  choice_.ForPlan(plan.buckets);
+  SayCosts();
   HVDX_LOG(kDebug) << "set " << set_ << ": a plan of " << step.size() << " tensors in "
                    << plan.buckets.size() << " buckets by " << how.rule << "; an allreduce takes "
                    << schedule::Describe(how.schedule.cost) << ", from " << meter_.samples()
@@ -336,13 +365,40 @@ void SetCoordinator::RememberForMeter(const std::vector<Single>& step, const Cut
   meter_.PlanStarted(std::move(made));
 }
 
+// One line whenever the costs were fitted anew.
+void SetCoordinator::SayCosts() {
+  if (costs_said_ == choice_.fits()) return;
+  costs_said_ = choice_.fits();
+  HVDX_LOG(kDebug) << "set " << set_ << ": from " << choice_.costs().samples()
+                   << " allreduces over links: " << InWords(choice_);
+}
+
+// False for a trial: it says nothing about what a bucket will take.
+bool SetCoordinator::NoteLinks(const Measured& bucket) {
+  if (bucket.kind != Kind::kAllreduce || bucket.algorithm >= collectives::kAllreduceAlgorithms) {
+    return true;
+  }
+  const auto algorithm = static_cast<collectives::AllreduceAlgorithm>(bucket.algorithm);
+  choice_.Add(algorithm, bucket.bytes, bucket.seconds);
+  const bool may_be_trial = !bucket.planned || planned_groups_.empty() ||
+                            bucket.number / planned_groups_.size() < choice_.trial_rounds();
+  return !may_be_trial || !choice_.IsTrial(algorithm, bucket.bytes);
+}
+
 void SetCoordinator::OnMeasured(const Measured& bucket) {
-  meter_.Add(bucket);
+  if (NoteLinks(bucket)) meter_.Add(bucket);
   if (!in_plan() || !bucket.planned || bucket.epoch != epoch_ || asked_to_leave_) return;
-  if (!meter_.AddPlanned(bucket) || !plans_allowed_) return;
-  HVDX_LOG(kInfo) << "set " << set_ << ": what an allreduce takes or when tensors come has moved; "
-                  << "a new plan will be made. An allreduce takes "
-                  << schedule::Describe(meter_.cost());
+  const std::uint64_t buckets = planned_groups_.size();
+  const bool round_ended = bucket.number % buckets == buckets - 1;
+  const bool cut_anew = meter_.AddPlanned(bucket);
+  const bool choose_anew = round_ended && choice_.RoundEnded(bucket.number / buckets);
+  SayCosts();
+  if (!(cut_anew || choose_anew) || !plans_allowed_) return;
+  HVDX_LOG(kInfo) << "set " << set_ << ": a new plan will be made: "
+                    << (cut_anew ? "what an allreduce takes or when tensors come has moved. An "
+                                   "allreduce takes " +
+                                       schedule::Describe(meter_.cost())
+                                 : "other algorithms are faster. Measured " + InWords(choice_));
   asked_to_leave_ = true;
   Send(PleaseLeave{set_, epoch_});
 }

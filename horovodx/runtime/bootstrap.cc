@@ -47,6 +47,7 @@ Result<EngineOptions> OptionsFrom(const Config& config,
   to.execute.deterministic = config.deterministic;
   to.execute.hierarchical = config.hierarchical_allreduce;
   to.execute.torus = config.torus_allreduce;
+  to.measured_selection = config.selection == "measured";
   to.stall_check = config.stall_check;
   to.stall_warning = config.stall_warning;
   to.stall_shutdown = config.stall_shutdown;

@@ -78,14 +78,25 @@ class Engine {
 
   // By name, as in the C ABI; -1 for an unknown one.
   std::int64_t Counter(const std::string& name) const;
+  // What rank 0 knows about the world's allreduces (describe.h); empty elsewhere, for an unknown
+  // word, and once stopped. Any thread; asks whoever drives.
+  std::string Describe(const std::string& what);
 
  private:
+  struct Question {
+    std::string what;
+    std::string answer;
+    std::atomic<bool> answered{false};
+  };
   // What callers want besides submissions.
   struct Wishes {
+    std::vector<std::shared_ptr<Question>> questions;  // shared with who asks and may go away
     bool shutdown = false;
     std::vector<OperationPtr> waited;  // somebody blocks on these
     std::vector<negotiation::UpMessage> set_messages;
-    bool empty() const { return !shutdown && waited.empty() && set_messages.empty(); }
+    bool empty() const {
+      return !shutdown && waited.empty() && set_messages.empty() && questions.empty();
+    }
   };
   enum class Phase { kRunning, kDraining, kDrained, kFailing, kStopped };
   class TimelineObserver;
@@ -102,6 +113,7 @@ class Engine {
   bool TakeSubmissions(TimePoint now) HVDX_REQUIRES(drive_);
   Wishes TakeWishes() HVDX_EXCLUDES(wishes_mutex_);
   bool Follow(Wishes& wishes) HVDX_REQUIRES(drive_);
+  void Answer(Question& question) HVDX_REQUIRES(drive_);
   bool TurnSets(TimePoint now) HVDX_REQUIRES(drive_);
   bool TurnControl(TimePoint now) HVDX_REQUIRES(drive_);
   void OnDown(const negotiation::DownMessage& message, TimePoint now) HVDX_REQUIRES(drive_);
@@ -115,6 +127,7 @@ class Engine {
   void Fail(int culprit, const std::string& why) HVDX_REQUIRES(drive_);
   void CompleteAll() HVDX_REQUIRES(drive_);
   void NoteCosts() HVDX_REQUIRES(drive_);
+  void ExpectByPlan(int set) HVDX_REQUIRES(drive_);
   void TuneWaking(int set, SetRunner& runner) HVDX_REQUIRES(drive_);
   TimePoint NextTime() const HVDX_REQUIRES(drive_);
   bool WorkLeft() const HVDX_REQUIRES(drive_);

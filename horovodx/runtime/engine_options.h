@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "horovodx/base/clock.h"
+#include "horovodx/collectives/select.h"
 #include "horovodx/negotiation/plan_meter.h"
-#include "horovodx/runtime/execute.h"
 
 namespace horovodx::runtime {
 
@@ -24,7 +24,8 @@ struct EngineOptions {
   std::string schedule = "fusion";
   std::uint64_t bucket_bytes = std::uint64_t{25} << 20;
   negotiation::PlanMeter::Options replan;
-  ExecuteOptions execute;
+  collectives::AllreduceWishes execute;
+  bool measured_selection = true;  // allreduce algorithms by what they took; false: by rules
 
   bool stall_check = true;
   Duration stall_warning = std::chrono::seconds(60);

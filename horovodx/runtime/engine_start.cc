@@ -174,6 +174,9 @@ negotiation::CoordinatorOptions Engine::ForCoordinator() {
   to.schedule = options_.schedule;
   to.bucket_bytes = options_.bucket_bytes;
   to.replan = options_.replan;
+  to.hosts = fabric_->hosts();
+  to.allreduce = options_.execute;
+  to.measured_selection = options_.measured_selection;
   to.dynamic_sets = options_.dynamic_process_sets;
   to.stall_check = options_.stall_check;
   to.stall_warning = options_.stall_warning;
@@ -193,7 +196,9 @@ SetOptions Engine::ForSet(int set, std::uint32_t channel, std::vector<int> ranks
   to.execute = options_.execute;
   to.time_limit = options_.time_limit;
   to.timeline = options_.timeline ? const_cast<Timeline*>(&timeline_) : nullptr;
-  to.measure = rank() == 0 && options_.plans && negotiation::PlanMeter::Serves(options_.schedule);
+  const bool serves = options_.plans && negotiation::PlanMeter::Serves(options_.schedule);
+  to.measure = rank() == 0 && (serves || options_.timeline);
+  to.measure_links = rank() == 0 && options_.measured_selection && !options_.execute.deterministic;
   return to;
 }
 

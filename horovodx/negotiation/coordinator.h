@@ -14,6 +14,7 @@
 #include "horovodx/negotiation/message.h"
 #include "horovodx/negotiation/plan_meter.h"
 #include "horovodx/topology/host_map.h"
+#include "horovodx/tuning/autotuner.h"
 
 namespace horovodx::negotiation {
 
@@ -40,6 +41,7 @@ struct CoordinatorOptions {
   topology::HostMap hosts;                 // of the world; empty: one host
   collectives::AllreduceWishes allreduce;
   bool measured_selection = true;    // allreduce algorithms by what they took; false: by rules
+  tuning::AutotuneOptions autotune;  // of the world's set
   bool dynamic_sets = false;
   bool stall_check = true;
   Duration stall_warning = std::chrono::seconds(60);
@@ -62,6 +64,8 @@ class Coordinator {
   // What is known of a set's costs; null if there is no such set.
   const PlanMeter* meter(std::int32_t set) const;
   const AlgorithmChoice* choice(std::int32_t set) const;
+  // What tuning has tried since the last call.
+  std::vector<tuning::Tried> TakeScores();
   // Stall checks. Warnings are logged.
   void OnTime(TimePoint now);
   TimePoint next_time() const;

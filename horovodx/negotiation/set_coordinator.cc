@@ -46,7 +46,9 @@ SetCoordinator::SetCoordinator(std::int32_t set, std::vector<std::int32_t> ranks
       meter_(options->replan),
       choice_(collectives::InputFor(HostsOf(validate_.ranks, options->hosts), options->allreduce),
               options->measured_selection),
-      stalls_(options->stall_warning, options->stall_shutdown) {}
+      stalls_(options->stall_warning, options->stall_shutdown) {
+  if (set == 0 && options->autotune.enabled) tuner_.emplace(options->autotune);
+}
 
 template <typename Message>
 void SetCoordinator::Send(Message message) {
@@ -270,7 +272,7 @@ void SetCoordinator::Forget(Order::iterator it) {
 
 void SetCoordinator::Flush() {
   if (ready_.empty()) return;
-  const fusion::Options options{options_->fusion_threshold, options_->disable_group_fusion};
+  const fusion::Options options{FusionThreshold(), options_->disable_group_fusion};
   Assembled all = Fuse(ready_, options);
   Run run;
   run.buckets = std::move(all.buckets);
@@ -308,10 +310,21 @@ bool SetCoordinator::OnlyPlannedPending() const {
   return true;
 }
 
+std::uint64_t SetCoordinator::FusionThreshold() const {
+  return tuner_ ? tuner_->current().fusion_threshold : options_->fusion_threshold;
+}
+
+void SetCoordinator::TuneFor(const std::vector<Single>& step) {
+  if (!tuner_) return;
+  tuning::Workload workload{step.size(), 0};
+  for (const Single& single : step) workload.bytes += BytesMoved(single.bucket);
+  tuner_->PlanStarts(workload);
+}
+
 CutOptions SetCoordinator::HowToCut() const {
   CutOptions how;
-  how.rule = options_->schedule;
-  how.schedule.threshold = options_->fusion_threshold;
+  how.rule = tuner_ ? tuner_->current().schedule : options_->schedule;
+  how.schedule.threshold = FusionThreshold();
   how.schedule.bucket_bytes = options_->bucket_bytes;
   how.disable_group_fusion = options_->disable_group_fusion;
   how.cautious = watcher_.cautious();
@@ -326,6 +339,7 @@ void SetCoordinator::StartPlan() {
   for (Single& single : step) {
     single.ready = meter_.ReadyOf(single.bucket.entries.front().name, single.ready);
   }
+  TuneFor(step);
   const CutOptions how = HowToCut();
   CutStep cut = CutPlan(step, how);
   plan.buckets = cut.buckets;
@@ -385,6 +399,17 @@ bool SetCoordinator::NoteLinks(const Measured& bucket) {
   return !may_be_trial || !choice_.IsTrial(algorithm, bucket.bytes);
 }
 
+// True if another setting is to be tried from the next plan on.
+bool SetCoordinator::NoteForTuning(const Measured& bucket) {
+  if (!tuner_) return false;
+  bool other = false;
+  if (bucket.number % planned_groups_.size() == 0 && !bucket.submitted.empty()) {
+    other = tuner_->StepBegan(*std::min_element(bucket.submitted.begin(), bucket.submitted.end()));
+  }
+  if (bucket.kind == Kind::kAllreduce) tuner_->Add(bucket.bytes);
+  return other;
+}
+
 void SetCoordinator::OnMeasured(const Measured& bucket) {
   if (NoteLinks(bucket)) meter_.Add(bucket);
   if (!in_plan() || !bucket.planned || bucket.epoch != epoch_ || asked_to_leave_) return;
@@ -392,13 +417,16 @@ void SetCoordinator::OnMeasured(const Measured& bucket) {
   const bool round_ended = bucket.number % buckets == buckets - 1;
   const bool cut_anew = meter_.AddPlanned(bucket);
   const bool choose_anew = round_ended && choice_.RoundEnded(bucket.number / buckets);
+  const bool tune = NoteForTuning(bucket);
   SayCosts();
-  if (!(cut_anew || choose_anew) || !plans_allowed_) return;
-  HVDX_LOG(kInfo) << "set " << set_ << ": a new plan will be made: "
+  if (!(cut_anew || choose_anew || tune) || !plans_allowed_) return;
+  if (!tune) {
+    HVDX_LOG(kInfo) << "set " << set_ << ": a new plan will be made: "
                     << (cut_anew ? "what an allreduce takes or when tensors come has moved. An "
                                    "allreduce takes " +
                                        schedule::Describe(meter_.cost())
                                  : "other algorithms are faster. Measured " + InWords(choice_));
+  }
   asked_to_leave_ = true;
   Send(PleaseLeave{set_, epoch_});
 }

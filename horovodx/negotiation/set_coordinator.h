@@ -38,6 +38,9 @@ class SetCoordinator {
   void OnMeasured(const Measured& bucket);
   const PlanMeter& meter() const { return meter_; }
   const AlgorithmChoice& choice() const { return choice_; }
+  std::vector<tuning::Tried> TakeScores() {
+    return tuner_ ? tuner_->TakeScores() : std::vector<tuning::Tried>();
+  }
 
   // Sends what has become ready since the last call.
   void Flush();
@@ -81,6 +84,9 @@ class SetCoordinator {
   CutOptions HowToCut() const;
   void StartPlan();
   bool NoteLinks(const Measured& bucket);
+  bool NoteForTuning(const Measured& bucket);
+  void TuneFor(const std::vector<Single>& step);
+  std::uint64_t FusionThreshold() const;
   void SayCosts();
   void RememberForMeter(const std::vector<Single>& step, const CutOptions& how, CutStep cut);
   void RememberCutGroups(std::uint64_t end);
@@ -119,6 +125,7 @@ class SetCoordinator {
   PlanWatcher watcher_;
   PlanMeter meter_;
   AlgorithmChoice choice_;
+  std::optional<tuning::Autotuner> tuner_;
   StallInspector stalls_;
   std::uint64_t costs_said_ = 0;  // fits that were logged
 };

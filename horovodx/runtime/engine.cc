@@ -127,6 +127,7 @@ bool Engine::TurnSets(TimePoint now) {
     }
     moved |= *turned;
     for (const auto& bucket : runner->TakeMeasured()) control_->OnMeasured(bucket);
+    if (tuning_log_ != nullptr) NoteTuning();
     if (window_open) {
       for (auto& message : runner->member().TakeMessages()) {
         control_->SendUp(std::move(message));
@@ -156,6 +157,10 @@ void Engine::NoteCosts() {
   cost_samples_.store(static_cast<std::int64_t>(meter->samples()), std::memory_order_relaxed);
   cost_of_nothing_ns_.store(ns(cost.Seconds(0)), std::memory_order_relaxed);
   cost_of_mebibyte_ns_.store(ns(cost.Seconds(1 << 20)), std::memory_order_relaxed);
+}
+
+void Engine::NoteTuning() {
+  for (const tuning::Tried& tried : control_->TakeScores()) tuning_log_->Add(tried);
 }
 
 void Engine::ExpectByPlan(int set) {

@@ -31,6 +31,7 @@
 #include "horovodx/runtime/set_runner.h"
 #include "horovodx/runtime/submission_queue.h"
 #include "horovodx/runtime/timeline.h"
+#include "horovodx/runtime/tuning_log.h"
 #include "horovodx/transport/fabric.h"
 
 namespace horovodx::runtime {
@@ -128,6 +129,7 @@ class Engine {
   void CompleteAll() HVDX_REQUIRES(drive_);
   void NoteCosts() HVDX_REQUIRES(drive_);
   void ExpectByPlan(int set) HVDX_REQUIRES(drive_);
+  void NoteTuning() HVDX_REQUIRES(drive_);
   void TuneWaking(int set, SetRunner& runner) HVDX_REQUIRES(drive_);
   TimePoint NextTime() const HVDX_REQUIRES(drive_);
   bool WorkLeft() const HVDX_REQUIRES(drive_);
@@ -158,6 +160,7 @@ class Engine {
   Mutex drive_;
   std::unique_ptr<Control> control_ HVDX_GUARDED_BY(drive_);
   std::map<int, std::unique_ptr<SetRunner>> sets_ HVDX_GUARDED_BY(drive_);
+  std::unique_ptr<TuningLog> tuning_log_ HVDX_GUARDED_BY(drive_);  // null: not tuning here
   Phase phase_ HVDX_GUARDED_BY(drive_) = Phase::kRunning;
   Status end_reason_ HVDX_GUARDED_BY(drive_);
   TimePoint drain_limit_ HVDX_GUARDED_BY(drive_) = TimePoint::max();

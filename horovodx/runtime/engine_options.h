@@ -9,6 +9,7 @@
 #include "horovodx/base/clock.h"
 #include "horovodx/collectives/select.h"
 #include "horovodx/negotiation/plan_meter.h"
+#include "horovodx/tuning/autotuner.h"
 
 namespace horovodx::runtime {
 
@@ -25,6 +26,8 @@ struct EngineOptions {
   std::uint64_t bucket_bytes = std::uint64_t{25} << 20;
   negotiation::PlanMeter::Options replan;
   collectives::AllreduceWishes execute;
+  tuning::AutotuneOptions autotune;
+  std::string autotune_log;        // a file, written by rank 0; empty: none
   bool measured_selection = true;  // allreduce algorithms by what they took; false: by rules
 
   bool stall_check = true;

@@ -207,6 +207,18 @@ int64_t hvdx_counter(const char* name) {
   return engine == nullptr || name == nullptr ? -1 : engine->Counter(name);
 }
 
+int64_t hvdx_describe(const char* what, char* text, int64_t size) {
+  auto engine = ProcessEngine::Get().engine();
+  if (engine == nullptr || what == nullptr) return -1;
+  const std::string all = engine->Describe(what);
+  if (all.empty()) return -1;
+  if (text != nullptr && size > 0) {
+    const auto most = std::min(all.size(), static_cast<std::size_t>(size) - 1);
+    text[all.copy(text, most)] = '\0';
+  }
+  return static_cast<int64_t>(all.size());
+}
+
 const char* hvdx_version(void) { return HVDX_VERSION; }
 
 }  // extern "C"

@@ -147,6 +147,12 @@ HVDX_EXPORT const char* hvdx_last_error(void);
  * "cost_0_ns" (of next to nothing), "cost_1mib_ns" (of 1 MiB); HOROVOD_LOG_LEVEL=debug has it all.
  */
 HVDX_EXPORT int64_t hvdx_counter(const char* name);
+/* What rank 0 knows about the allreduces of all ranks: "allreduce_selection" (JSON: which algorithm
+ * runs at which size, and why), "allreduce_selection_table" (the same to read), "allreduce_costs"
+ * (JSON: what links and algorithms take). Writes at most size - 1 characters and a 0 to `text`,
+ * which may be NULL if size is 0; returns the length of the whole, or -1 where nothing is known: on
+ * other ranks, for another word, before init. */
+HVDX_EXPORT int64_t hvdx_describe(const char* what, char* text, int64_t size);
 HVDX_EXPORT const char* hvdx_version(void);
 
 /* --- rendezvous: what a launcher runs -------------------------------------------------------- */

@@ -16,6 +16,7 @@
 #include "horovodx/collectives/allreduce_torus.h"
 #include "horovodx/collectives/allreduce_tree.h"
 #include "horovodx/collectives/patterns/torus.h"
+#include "horovodx/collectives/predict.h"
 
 namespace horovodx::collectives {
 namespace {
@@ -65,17 +66,21 @@ constexpr std::array kTable = {
     Row{A::kMpi, "mpi", AllreduceMpi, true, Flat<CostOfRing>},
 };
 
+static_assert(kTable.size() == kAllreduceAlgorithms);
+
 const Row& RowOf(A algorithm) {
   const Row& row = kTable[static_cast<std::size_t>(algorithm)];
   HVDX_DCHECK(row.algorithm == algorithm);
   return row;
 }
 
-// Where the rules change from one algorithm to the next; guesses until measured.
+// Where the rules change from one algorithm to the next; guesses, until measured.
 constexpr std::size_t kSmallBytes = 8 << 10;    // below, steps are all that counts
 constexpr std::size_t kLargeBytes = 512 << 10;  // above, bytes are
 constexpr int kManyHosts = 8;
 constexpr std::size_t kTinyBytes = 1 << 10;  // n times this is still less than a step
+constexpr int kFewRanks = 8;                 // n-1 messages at a time are no crowd
+constexpr double kWorthIt = 0.95;            // of the time of what the rules say
 
 bool SeveralPerHost(const SelectInput& in) { return in.hosts > 1 && in.hosts < in.ranks; }
 
@@ -90,6 +95,21 @@ A SelectBySize(const SelectInput& in) {
   if (in.bytes < kSmallBytes) return A::kRecursiveDoubling;
   if (in.bytes < kLargeBytes) return A::kRecursiveHalvingDoubling;
   return SeveralPerHost(in) ? A::kHierarchicalSlices : A::kRing;
+}
+
+// What the rules say stays unless another one promises to be clearly faster.
+Selected SelectByTime(const SelectInput& in) {
+  const auto predicted = [&](A algorithm) {
+    const Prediction p = PredictAllreduce(algorithm, in, *in.costs);
+    return Selected{algorithm, p.measured ? Why::kMeasured : Why::kPredicted, p.seconds};
+  };
+  const Selected usual = predicted(SelectBySize(in));
+  Selected best = usual;
+  for (const A algorithm : EligibleAllreduces(in)) {
+    const Selected other = predicted(algorithm);
+    if (other.seconds < best.seconds) best = other;
+  }
+  return best.seconds < kWorthIt * usual.seconds ? best : usual;
 }
 
 }  // namespace
@@ -119,15 +139,51 @@ Cost CostOfAllreduce(AllreduceAlgorithm algorithm, const SelectInput& input) {
   return RowOf(algorithm).cost(input);
 }
 
-AllreduceAlgorithm SelectAllreduce(const SelectInput& in) {
-  // A guarantee comes before a wish. The two give the same bits, so the size may choose.
-  if (in.deterministic) return in.bytes < kTinyBytes ? A::kRoundRobin : A::kAllToAll;
-  for (const AllreduceRule& rule : in.overrides) {
-    if (rule.begin <= in.bytes && in.bytes < rule.end) return rule.algorithm;
+SelectInput InputFor(const topology::HostMap& hosts, const AllreduceWishes& wishes) {
+  return {.ranks = hosts.size(),
+          .hosts = hosts.hosts(),
+          .ranks_per_host = hosts.homogeneous() ? hosts.size() / hosts.hosts() : 0,
+          .deterministic = wishes.deterministic,
+          .hierarchical = wishes.hierarchical,
+          .torus = wishes.torus,
+          .overrides = wishes.allreduce};
+}
+
+std::string_view NameOf(Why why) {
+  constexpr std::array<std::string_view, 6> kNames = {"deterministic", "override", "flag",
+                                                      "rule",          "measured", "predicted"};
+  return kNames[static_cast<std::size_t>(why)];
+}
+
+std::vector<AllreduceAlgorithm> EligibleAllreduces(const SelectInput& in) {
+  std::vector<A> some = {A::kRing, A::kRecursiveHalvingDoubling, A::kRecursiveDoubling, A::kTree};
+  if (SeveralPerHost(in)) {
+    some.push_back(A::kHierarchical);
+    some.push_back(A::kHierarchicalSlices);
   }
-  if (in.torus) return A::kTorus;
-  if (in.hierarchical && SeveralPerHost(in)) return SelectByHost(in);
-  return SelectBySize(in);
+  const bool rows_are_hosts = in.hosts > 1 && in.ranks_per_host > 1;  // the same as by slices
+  if (!rows_are_hosts && NearestFactors(in.ranks).rows > 1) some.push_back(A::kTorus);
+  if (in.ranks <= kFewRanks) some.push_back(A::kAllToAll);
+  return some;
+}
+
+Selected SelectAllreduceAndSay(const SelectInput& in) {
+  const auto say = [&](A algorithm, Why why) {
+    const double seconds =
+        in.costs == nullptr ? 0.0 : PredictAllreduce(algorithm, in, *in.costs).seconds;
+    return Selected{algorithm, why, seconds};
+  };
+  // The two give the same bits, so the size may choose.
+  if (in.deterministic) {
+    return say(in.bytes < kTinyBytes ? A::kRoundRobin : A::kAllToAll, Why::kDeterministic);
+  }
+  for (const AllreduceRule& rule : in.overrides) {
+    if (rule.begin <= in.bytes && in.bytes < rule.end) return say(rule.algorithm, Why::kOverride);
+  }
+  if (in.torus) return say(A::kTorus, Why::kFlag);
+  if (in.hierarchical && SeveralPerHost(in)) return say(SelectByHost(in), Why::kFlag);
+  if (in.costs == nullptr || in.ranks <= 1) return say(SelectBySize(in), Why::kRule);
+  return SelectByTime(in);
 }
 
 }  // namespace horovodx::collectives

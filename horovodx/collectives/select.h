@@ -1,7 +1,8 @@
 // Which allreduce, and why. Pure: the same input gives the same answer on every rank.
 //
-// The first rules are by size and topology; whoever has measured better replaces SelectAllreduce
-// and keeps the table.
+// A guarantee comes before a wish, and a wish before an opinion: determinism, the user's rules by
+// size, the flags, then the least predicted time (predict.h) if costs are given, else rules by size
+// and topology.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +16,14 @@
 #include "horovodx/collectives/buffer.h"
 #include "horovodx/collectives/cost.h"
 #include "horovodx/collectives/team.h"
+#include "horovodx/topology/host_map.h"
 #include "kernels/types.h"
 
 namespace horovodx::collectives {
 
+struct AllreduceCosts;  // predict.h
+
+// Numbers travel between ranks: new ones go to the end.
 enum class AllreduceAlgorithm {
   kRing,
   kRecursiveHalvingDoubling,
@@ -32,6 +37,7 @@ enum class AllreduceAlgorithm {
   kRoundRobin,
   kMpi,
 };
+inline constexpr std::size_t kAllreduceAlgorithms = 11;
 
 using AllreduceFunction = Status (*)(Team& team, const MutableBuffer& buffer, ReduceOp op);
 
@@ -57,6 +63,14 @@ struct AllreduceRule {
 // the part that is wrong.
 Result<std::vector<AllreduceRule>> ParseAllreduceRules(std::string_view text);
 
+// What the user has asked for; the same on all ranks.
+struct AllreduceWishes {
+  std::vector<AllreduceRule> allreduce;  // HOROVODX_ALLREDUCE
+  bool deterministic = false;            // HOROVODX_DETERMINISTIC
+  bool hierarchical = false;             // HOROVOD_HIERARCHICAL_ALLREDUCE
+  bool torus = false;                    // HOROVOD_TORUS_ALLREDUCE
+};
+
 struct SelectInput {
   std::size_t bytes = 0;
   int ranks = 1;
@@ -66,9 +80,29 @@ struct SelectInput {
   bool hierarchical = false;   // asked for (HOROVOD_HIERARCHICAL_ALLREDUCE)
   bool torus = false;          // asked for (HOROVOD_TORUS_ALLREDUCE)
   std::span<const AllreduceRule> overrides = {};  // borrowed
+  const AllreduceCosts* costs = nullptr;          // borrowed; null: nothing has been measured
 };
 
-AllreduceAlgorithm SelectAllreduce(const SelectInput& input);
+// Of this team, for any number of bytes; borrows the wishes' rules.
+SelectInput InputFor(const topology::HostMap& hosts, const AllreduceWishes& wishes);
+
+// kMeasured: by predicted time, and this algorithm has run at about this size; kPredicted: it has
+// not.
+enum class Why { kDeterministic, kOverride, kFlag, kRule, kMeasured, kPredicted };
+std::string_view NameOf(Why why);  // "measured"
+
+struct Selected {
+  AllreduceAlgorithm algorithm = AllreduceAlgorithm::kRing;
+  Why why = Why::kRule;
+  double seconds = 0.0;  // predicted; 0 without costs
+};
+Selected SelectAllreduceAndSay(const SelectInput& input);
+inline AllreduceAlgorithm SelectAllreduce(const SelectInput& input) {
+  return SelectAllreduceAndSay(input).algorithm;
+}
+
+// Those that a choice by time is between: each is the best one somewhere. Never none.
+std::vector<AllreduceAlgorithm> EligibleAllreduces(const SelectInput& input);
 
 // What it would cost, by the formulas of the algorithms. Uneven hosts count as the average.
 Cost CostOfAllreduce(AllreduceAlgorithm algorithm, const SelectInput& input);

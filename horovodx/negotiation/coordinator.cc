@@ -211,6 +211,16 @@ const PlanMeter* Coordinator::meter(std::int32_t set) const {
   return found == nullptr ? nullptr : &found->meter();
 }
 
+const AlgorithmChoice* Coordinator::choice(std::int32_t set) const {
+  const SetCoordinator* found = impl_->Find(set);
+  return found == nullptr ? nullptr : &found->choice();
+}
+
+std::vector<tuning::Tried> Coordinator::TakeScores() {
+  SetCoordinator* world = impl_->Find(0);
+  return world == nullptr ? std::vector<tuning::Tried>() : world->TakeScores();
+}
+
 void Coordinator::OnTime(TimePoint now) {
   if (impl_->phase == Phase::kServing) impl_->CheckStalls(now);
 }

@@ -9,8 +9,12 @@
 
 #include "horovodx/base/clock.h"
 #include "horovodx/base/status.h"
+#include "horovodx/collectives/select.h"
+#include "horovodx/negotiation/algorithm_choice.h"
 #include "horovodx/negotiation/message.h"
 #include "horovodx/negotiation/plan_meter.h"
+#include "horovodx/topology/host_map.h"
+#include "horovodx/tuning/autotuner.h"
 
 namespace horovodx::negotiation {
 
@@ -34,6 +38,10 @@ struct CoordinatorOptions {
   std::string schedule = "fusion";         // one of schedule::RuleNames()
   std::uint64_t bucket_bytes = 25u << 20;  // for the schedule "buckets"
   PlanMeter::Options replan;               // when a plan is made anew
+  topology::HostMap hosts;                 // of the world; empty: one host
+  collectives::AllreduceWishes allreduce;
+  bool measured_selection = true;    // allreduce algorithms by what they took; false: by rules
+  tuning::AutotuneOptions autotune;  // of the world's set
   bool dynamic_sets = false;
   bool stall_check = true;
   Duration stall_warning = std::chrono::seconds(60);
@@ -55,6 +63,9 @@ class Coordinator {
   void OnMeasured(const Measured& bucket);
   // What is known of a set's costs; null if there is no such set.
   const PlanMeter* meter(std::int32_t set) const;
+  const AlgorithmChoice* choice(std::int32_t set) const;
+  // What tuning has tried since the last call.
+  std::vector<tuning::Tried> TakeScores();
   // Stall checks. Warnings are logged.
   void OnTime(TimePoint now);
   TimePoint next_time() const;

@@ -10,6 +10,15 @@
 
 namespace horovodx::negotiation {
 
+namespace {
+
+std::uint8_t AlgorithmOf(const Bucket& bucket, std::uint64_t round) {
+  if (bucket.algorithms.empty()) return kByRules;
+  return bucket.algorithms[std::min<std::uint64_t>(round, bucket.algorithms.size() - 1)];
+}
+
+}  // namespace
+
 // Negotiating, a submission is sent and waits for a Run. In a plan, it is kept and counted; what is
 // off the plan makes this member leave it, between buckets. Having left, it hands out nothing and
 // says nothing until EndPlan; then everything unanswered is asked for again.
@@ -177,9 +186,13 @@ struct Member::Impl {
     if (running) return running_work;
     if (!queue.empty()) {
       const Agreed& agreed = queue.front();
-      running_work = {&agreed.bucket, agreed.epoch, false, agreed.number, agreed.absent};
+      running_work = {
+          &agreed.bucket, agreed.epoch, false, agreed.number, AlgorithmOf(agreed.bucket, 0),
+          agreed.absent};
     } else if (plan && !ending && !left && plan->complete()) {
-      running_work = {&plan->bucket(), epoch, true, plan->cursor(), {}};
+      const std::uint64_t round = plan->cursor() / plan->buckets().size();
+      running_work = {
+          &plan->bucket(), epoch, true, plan->cursor(), AlgorithmOf(plan->bucket(), round), {}};
     } else {
       return std::nullopt;
     }

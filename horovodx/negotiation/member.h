@@ -34,6 +34,8 @@ struct Work {
   // Planned: the bucket's number since the plan started, over all rounds. Negotiated: its number
   // among all negotiated buckets of the set. The same on all members.
   std::uint64_t number = 0;
+  // Of Bucket::algorithms, the one for this time; kByRules if there are none.
+  std::uint8_t algorithm = kByRules;
   // Only on a rank that has joined: which entries it has not asked for and takes part in with
   // zeros. Empty: none.
   std::vector<bool> absent;

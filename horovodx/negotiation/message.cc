@@ -32,7 +32,8 @@ bool Bucket::operator==(const Bucket& other) const {
   return kind == other.kind && type == other.type && op == other.op && root == other.root &&
          device == other.device && prescale == other.prescale && postscale == other.postscale &&
          entries == other.entries && error.code() == other.error.code() &&
-         error.message() == other.error.message() && last_joined == other.last_joined;
+         error.message() == other.error.message() && last_joined == other.last_joined &&
+         algorithms == other.algorithms;
 }
 
 void Append(std::vector<UpRecord>& records, std::vector<std::int32_t> from, UpMessage message) {

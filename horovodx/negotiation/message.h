@@ -49,6 +49,9 @@ struct Request {
   bool operator==(const Request&) const = default;
 };
 
+// In place of an algorithm: each rank applies the rules.
+inline constexpr std::uint8_t kByRules = 255;
+
 // One tensor of a bucket.
 struct Entry {
   std::string name;
@@ -71,6 +74,9 @@ struct Bucket {
   std::vector<Entry> entries;
   Status error;                   // kind kError
   std::int32_t last_joined = -1;  // kind kJoin: the global rank that joined last
+  // Kind kAllreduce: which of collectives::AllreduceAlgorithm runs. In a plan one a round, the last
+  // for all rounds after. Empty: each rank applies the rules, which are the same everywhere.
+  std::vector<std::uint8_t> algorithms;
 
   bool operator==(const Bucket& other) const;
 };

@@ -4,8 +4,6 @@
 #include <cmath>
 #include <utility>
 
-#include "horovodx/schedule/play.h"
-
 namespace horovodx::negotiation {
 namespace {
 
@@ -21,6 +19,8 @@ double MedianOf(std::vector<double> values) {
 
 void PlanMeter::PlanStarted(PlanMade plan) {
   plan_ = std::move(plan);
+  predicted_ =
+      schedule::Play(plan_.tensors, plan_.buckets, samples() > 0 ? cost() : plan_.options.cost);
   round_.assign(plan_.tensors.size(), TimePoint());
   rounds_.clear();
   finished_ = 0;

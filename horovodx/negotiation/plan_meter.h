@@ -13,8 +13,12 @@
 #include "horovodx/schedule/cost_fit.h"
 #include "horovodx/schedule/cut.h"
 #include "horovodx/schedule/in_a_row.h"
+#include "horovodx/schedule/play.h"
 
 namespace horovodx::negotiation {
+
+// In place of an algorithm: through memory that the ranks of a host share.
+inline constexpr std::uint8_t kOnStage = 254;
 
 // A bucket that has run on rank 0.
 struct Measured {
@@ -25,7 +29,8 @@ struct Measured {
   Kind kind = Kind::kAllreduce;
   std::uint64_t bytes = 0;
   double seconds = 0.0;
-  std::vector<TimePoint> submitted;  // when its tensors came, in the order of its entries
+  std::vector<TimePoint> submitted;   // when its tensors came, in the order of its entries
+  std::uint8_t algorithm = kByRules;  // of an allreduce over links; else kOnStage or kByRules
 };
 
 // A plan as it was made.
@@ -52,6 +57,8 @@ class PlanMeter {
   // Fitted to all allreduces so far, as they are when one follows the other.
   schedule::CostModel cost() const { return schedule::InARow(fit_.Fit(), fit_.smallest()); }
   std::uint64_t samples() const { return fit_.samples(); }
+  // What they took, by size.
+  std::vector<schedule::Point> points() const { return fit_.Points(); }
 
   void PlanStarted(PlanMade plan);
   // Any bucket, planned or not.
@@ -61,6 +68,9 @@ class PlanMeter {
   bool AddPlanned(const Measured& bucket);
   // When a tensor was ready in the plan that should be made anew; `otherwise` if it was not in it.
   double ReadyOf(const std::string& name, double otherwise) const;
+  // When the buckets of the plan leave and arrive, by what was known when it was made: seconds
+  // after the step's first tensor.
+  const std::vector<schedule::Played>& predicted() const { return predicted_; }
   // How often AddPlanned said so.
   std::uint64_t made_anew() const { return made_anew_; }
 
@@ -74,6 +84,7 @@ class PlanMeter {
   Options options_;
   schedule::CostFit fit_{schedule::Piece{0, 100e-6, 1.0 / 4e9}};
   PlanMade plan_;
+  std::vector<schedule::Played> predicted_;
   std::vector<TimePoint> round_;             // of the round under way, by tensor
   std::vector<std::vector<double>> rounds_;  // the last kRounds, in turn
   std::uint64_t finished_ = 0;               // rounds of this plan

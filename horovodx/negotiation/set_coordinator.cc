@@ -5,8 +5,31 @@
 #include <utility>
 
 #include "horovodx/base/log.h"
+#include "horovodx/negotiation/shape.h"
 
 namespace horovodx::negotiation {
+namespace {
+
+topology::HostMap HostsOf(const std::vector<std::int32_t>& ranks, const topology::HostMap& world) {
+  if (world.size() == 0) return topology::HostMap::OneHost(static_cast<int>(ranks.size()));
+  return world.Subset({ranks.begin(), ranks.end()});
+}
+
+std::string InWords(const AlgorithmChoice& choice) {
+  std::string text = schedule::Describe(choice.fitted().levels);
+  for (const auto& [algorithm, fit] : choice.costs().by_algorithm()) {
+    text += "; " + std::string(NameOf(algorithm)) + " " + schedule::Describe(fit.Fit());
+  }
+  text += "; chosen";
+  for (const auto& row : choice.Table()) {
+    text += " from " + std::to_string(row.begin) + " bytes " +
+            std::string(NameOf(row.selected.algorithm)) + " (" +
+            std::string(NameOf(row.selected.why)) + ")";
+  }
+  return text;
+}
+
+}  // namespace
 
 SetCoordinator::SetCoordinator(std::int32_t set, std::vector<std::int32_t> ranks,
                                const CoordinatorOptions* options, std::vector<Outgoing>* out)
@@ -21,7 +44,11 @@ SetCoordinator::SetCoordinator(std::int32_t set, std::vector<std::int32_t> ranks
       cache_(options->cache_capacity),
       watcher_(std::max(1, options->repeats_before_plan)),
       meter_(options->replan),
-      stalls_(options->stall_warning, options->stall_shutdown) {}
+      choice_(collectives::InputFor(HostsOf(validate_.ranks, options->hosts), options->allreduce),
+              options->measured_selection),
+      stalls_(options->stall_warning, options->stall_shutdown) {
+  if (set == 0 && options->autotune.enabled) tuner_.emplace(options->autotune);
+}
 
 template <typename Message>
 void SetCoordinator::Send(Message message) {
@@ -245,10 +272,12 @@ void SetCoordinator::Forget(Order::iterator it) {
 
 void SetCoordinator::Flush() {
   if (ready_.empty()) return;
-  const fusion::Options options{options_->fusion_threshold, options_->disable_group_fusion};
+  const fusion::Options options{FusionThreshold(), options_->disable_group_fusion};
   Assembled all = Fuse(ready_, options);
   Run run;
   run.buckets = std::move(all.buckets);
+  choice_.ForRun(run.buckets);
+  SayCosts();
   for (int index : all.order) run.cache_ids.push_back(ready_ids_[index]);
   run.evicted = cache_.TakeForgotten();
   ready_.clear();
@@ -281,10 +310,21 @@ bool SetCoordinator::OnlyPlannedPending() const {
   return true;
 }
 
+std::uint64_t SetCoordinator::FusionThreshold() const {
+  return tuner_ ? tuner_->current().fusion_threshold : options_->fusion_threshold;
+}
+
+void SetCoordinator::TuneFor(const std::vector<Single>& step) {
+  if (!tuner_) return;
+  tuning::Workload workload{step.size(), 0};
+  for (const Single& single : step) workload.bytes += BytesMoved(single.bucket);
+  tuner_->PlanStarts(workload);
+}
+
 CutOptions SetCoordinator::HowToCut() const {
   CutOptions how;
-  how.rule = options_->schedule;
-  how.schedule.threshold = options_->fusion_threshold;
+  how.rule = tuner_ ? tuner_->current().schedule : options_->schedule;
+  how.schedule.threshold = FusionThreshold();
   how.schedule.bucket_bytes = options_->bucket_bytes;
   how.disable_group_fusion = options_->disable_group_fusion;
   how.cautious = watcher_.cautious();
@@ -299,9 +339,12 @@ void SetCoordinator::StartPlan() {
   for (Single& single : step) {
     single.ready = meter_.ReadyOf(single.bucket.entries.front().name, single.ready);
   }
+  TuneFor(step);
   const CutOptions how = HowToCut();
   CutStep cut = CutPlan(step, how);
   plan.buckets = cut.buckets;
+  choice_.ForPlan(plan.buckets);
+  SayCosts();
   HVDX_LOG(kDebug) << "set " << set_ << ": a plan of " << step.size() << " tensors in "
                    << plan.buckets.size() << " buckets by " << how.rule << "; an allreduce takes "
                    << schedule::Describe(how.schedule.cost) << ", from " << meter_.samples()
@@ -336,13 +379,54 @@ void SetCoordinator::RememberForMeter(const std::vector<Single>& step, const Cut
   meter_.PlanStarted(std::move(made));
 }
 
+// One line whenever the costs were fitted anew.
+void SetCoordinator::SayCosts() {
+  if (costs_said_ == choice_.fits()) return;
+  costs_said_ = choice_.fits();
+  HVDX_LOG(kDebug) << "set " << set_ << ": from " << choice_.costs().samples()
+                   << " allreduces over links: " << InWords(choice_);
+}
+
+// False for a trial: it says nothing about what a bucket will take.
+bool SetCoordinator::NoteLinks(const Measured& bucket) {
+  if (bucket.kind != Kind::kAllreduce || bucket.algorithm >= collectives::kAllreduceAlgorithms) {
+    return true;
+  }
+  const auto algorithm = static_cast<collectives::AllreduceAlgorithm>(bucket.algorithm);
+  choice_.Add(algorithm, bucket.bytes, bucket.seconds);
+  const bool may_be_trial = !bucket.planned || planned_groups_.empty() ||
+                            bucket.number / planned_groups_.size() < choice_.trial_rounds();
+  return !may_be_trial || !choice_.IsTrial(algorithm, bucket.bytes);
+}
+
+// True if another setting is to be tried from the next plan on.
+bool SetCoordinator::NoteForTuning(const Measured& bucket) {
+  if (!tuner_) return false;
+  bool other = false;
+  if (bucket.number % planned_groups_.size() == 0 && !bucket.submitted.empty()) {
+    other = tuner_->StepBegan(*std::min_element(bucket.submitted.begin(), bucket.submitted.end()));
+  }
+  if (bucket.kind == Kind::kAllreduce) tuner_->Add(bucket.bytes);
+  return other;
+}
+
 void SetCoordinator::OnMeasured(const Measured& bucket) {
-  meter_.Add(bucket);
+  if (NoteLinks(bucket)) meter_.Add(bucket);
   if (!in_plan() || !bucket.planned || bucket.epoch != epoch_ || asked_to_leave_) return;
-  if (!meter_.AddPlanned(bucket) || !plans_allowed_) return;
-  HVDX_LOG(kInfo) << "set " << set_ << ": what an allreduce takes or when tensors come has moved; "
-                  << "a new plan will be made. An allreduce takes "
-                  << schedule::Describe(meter_.cost());
+  const std::uint64_t buckets = planned_groups_.size();
+  const bool round_ended = bucket.number % buckets == buckets - 1;
+  const bool cut_anew = meter_.AddPlanned(bucket);
+  const bool choose_anew = round_ended && choice_.RoundEnded(bucket.number / buckets);
+  const bool tune = NoteForTuning(bucket);
+  SayCosts();
+  if (!(cut_anew || choose_anew || tune) || !plans_allowed_) return;
+  if (!tune) {
+    HVDX_LOG(kInfo) << "set " << set_ << ": a new plan will be made: "
+                    << (cut_anew ? "what an allreduce takes or when tensors come has moved. An "
+                                   "allreduce takes " +
+                                       schedule::Describe(meter_.cost())
+                                 : "other algorithms are faster. Measured " + InWords(choice_));
+  }
   asked_to_leave_ = true;
   Send(PleaseLeave{set_, epoch_});
 }

@@ -37,6 +37,10 @@ class SetCoordinator {
   // A bucket of this set has run on rank 0. May end a plan that should be made anew.
   void OnMeasured(const Measured& bucket);
   const PlanMeter& meter() const { return meter_; }
+  const AlgorithmChoice& choice() const { return choice_; }
+  std::vector<tuning::Tried> TakeScores() {
+    return tuner_ ? tuner_->TakeScores() : std::vector<tuning::Tried>();
+  }
 
   // Sends what has become ready since the last call.
   void Flush();
@@ -79,6 +83,11 @@ class SetCoordinator {
   bool OnlyPlannedPending() const;
   CutOptions HowToCut() const;
   void StartPlan();
+  bool NoteLinks(const Measured& bucket);
+  bool NoteForTuning(const Measured& bucket);
+  void TuneFor(const std::vector<Single>& step);
+  std::uint64_t FusionThreshold() const;
+  void SayCosts();
   void RememberForMeter(const std::vector<Single>& step, const CutOptions& how, CutStep cut);
   void RememberCutGroups(std::uint64_t end);
   void Forget(Order::iterator it);
@@ -115,7 +124,10 @@ class SetCoordinator {
   ResponseCache cache_;
   PlanWatcher watcher_;
   PlanMeter meter_;
+  AlgorithmChoice choice_;
+  std::optional<tuning::Autotuner> tuner_;
   StallInspector stalls_;
+  std::uint64_t costs_said_ = 0;  // fits that were logged
 };
 
 }  // namespace horovodx::negotiation

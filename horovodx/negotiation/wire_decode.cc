@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "horovodx/collectives/select.h"
 #include "horovodx/negotiation/wire.h"
 #include "horovodx/negotiation/wire_parts.h"
 #include "horovodx/negotiation/wire_reader.h"
@@ -9,6 +10,7 @@ namespace {
 
 constexpr int kRequestKinds = static_cast<int>(Kind::kError);  // kError comes down only
 constexpr int kBucketKinds = kRequestKinds + 1;
+constexpr int kAlgorithms = static_cast<int>(collectives::kAllreduceAlgorithms);
 constexpr int kStatusCodes = static_cast<int>(StatusCode::kCancelled) + 1;
 
 ElementType ReadType(WireReader& r) {
@@ -60,6 +62,8 @@ void Read(WireReader& r, Bucket& b) {
   const auto code = r.OneOf<StatusCode>(kStatusCodes, "no such status");
   b.error = Status(code, r.Text());
   b.last_joined = r.Number<std::int32_t>();
+  b.algorithms = r.List<std::uint8_t>(
+      1, [&r] { return r.OneOf<std::uint8_t>(kAlgorithms, "no such algorithm"); });
 }
 
 // --- up

@@ -38,6 +38,7 @@ void Write(WireWriter& w, const Bucket& b) {
   w.Number(static_cast<std::uint8_t>(b.error.code()));
   w.Text(b.error.message());
   w.Number(b.last_joined);
+  w.Numbers(b.algorithms);
 }
 
 void WriteBuckets(WireWriter& w, const std::vector<Bucket>& buckets) {

@@ -35,6 +35,26 @@ Backends BackendsOf(const Config& config, const MpiJob* job) {
   return backends;
 }
 
+// Whoever has set a variable has fixed it.
+tuning::AutotuneOptions AutotuneFrom(const Config& config) {
+  tuning::AutotuneOptions to;
+  to.enabled = config.autotune;
+  to.warmup_samples = config.autotune_warmup_samples;
+  to.steps_per_sample = config.autotune_steps_per_sample;
+  to.search.max_samples = config.autotune_max_samples;
+  to.search.noise = config.autotune_noise;
+  to.search.first = {.schedule = config.schedule,
+                     .hierarchical_allreduce = config.hierarchical_allreduce,
+                     .torus_allreduce = config.torus_allreduce,
+                     .cycle_time_ms = config.cycle_time_ms.value_or(0.0),
+                     .fusion_threshold = config.fusion_threshold};
+  if (config.given.count("HOROVODX_SCHEDULE") == 0) {
+    to.search.free.schedules = {"fusion", "optimal"};
+  }
+  to.search.free.fusion_threshold = config.given.count("HOROVOD_FUSION_THRESHOLD") == 0;
+  return to;
+}
+
 }  // namespace
 
 Result<EngineOptions> OptionsFrom(const Config& config,
@@ -58,6 +78,9 @@ Result<EngineOptions> OptionsFrom(const Config& config,
   to.execute.deterministic = config.deterministic;
   to.execute.hierarchical = config.hierarchical_allreduce;
   to.execute.torus = config.torus_allreduce;
+  to.measured_selection = config.selection == "measured";
+  to.autotune = AutotuneFrom(config);
+  to.autotune_log = config.autotune_log;
   to.stall_check = config.stall_check;
   to.stall_warning = config.stall_warning;
   to.stall_shutdown = config.stall_shutdown;

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "horovodx/collectives/select.h"
 #include "horovodx/negotiation/message.h"
 #include "horovodx/runtime/operation.h"
 #include "kernels/pack.h"
@@ -13,8 +14,9 @@
 namespace horovodx::runtime {
 
 struct BucketJob {
-  const negotiation::Bucket* bucket = nullptr;  // borrowed from the member until it has ended
-  std::vector<OperationPtr> operations;         // one an entry; null where this rank has joined
+  const negotiation::Bucket* bucket = nullptr;     // borrowed from the member until it has ended
+  std::vector<OperationPtr> operations;            // one an entry; null where this rank has joined
+  collectives::AllreduceAlgorithm algorithm = {};  // of an allreduce over links
   int set_size = 1;
   int set_rank = 0;
 

@@ -29,11 +29,11 @@ bool Shown(Kind kind) { return kind != Kind::kBarrier && kind != Kind::kJoin; }
 
 }  // namespace
 
-void TraceStart(Timeline& timeline, const BucketJob& job, int set, std::int64_t number) {
+void TraceStart(Timeline& timeline, const BucketJob& job, const BucketFacts& facts) {
   const Kind kind = job.bucket->kind;
   if (!timeline.active() || !Shown(kind)) return;
   for (const auto& entry : job.bucket->entries) {
-    timeline.OperationStart(entry.name, negotiation::NameOf(kind), number, set);
+    timeline.OperationStart(entry.name, negotiation::NameOf(kind), facts);
     if (const char* activity = ActivityOf(kind)) timeline.ActivityStart(entry.name, activity);
   }
 }

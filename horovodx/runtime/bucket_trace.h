@@ -6,8 +6,7 @@
 
 namespace horovodx::runtime {
 
-// `number` is this bucket's among all that have run in the set.
-void TraceStart(Timeline& timeline, const BucketJob& job, int set, std::int64_t number);
+void TraceStart(Timeline& timeline, const BucketJob& job, const BucketFacts& facts);
 void TraceEnd(Timeline& timeline, const BucketJob& job);
 
 }  // namespace horovodx::runtime

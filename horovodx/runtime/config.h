@@ -65,6 +65,7 @@ struct Config {
   double replan_share = 0.25;
   bool plans = true;
   std::string allreduce;  // "recursive_doubling:0-8K;ring:1M-max", read where it is used
+  std::string selection = "measured";  // or "rules"
   bool deterministic = false;
   std::vector<int> cores;  // of the engine thread, by local rank; see PinnedCore
 

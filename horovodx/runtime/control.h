@@ -34,6 +34,12 @@ class Control {
   const negotiation::PlanMeter* meter(std::int32_t set) const {
     return coordinator_ ? coordinator_->meter(set) : nullptr;
   }
+  const negotiation::AlgorithmChoice* choice(std::int32_t set) const {
+    return coordinator_ ? coordinator_->choice(set) : nullptr;
+  }
+  std::vector<tuning::Tried> TakeScores() {
+    return coordinator_ ? coordinator_->TakeScores() : std::vector<tuning::Tried>();
+  }
   bool HasMail() const { return fabric_.courier().HasMail(); }
   bool has_unsent() const { return !up_.empty(); }
   // Call Turn at or after this time, also if nothing has arrived.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "horovodx/base/log.h"
+#include "horovodx/runtime/describe.h"
 
 namespace horovodx::runtime {
 
@@ -95,11 +96,21 @@ bool Engine::Follow(Wishes& wishes) {
     if (it != sets_.end()) it->second->member().Waited(operation->what.request.name);
   }
   for (auto& message : wishes.set_messages) control_->SendUp(std::move(message));
+  for (const auto& question : wishes.questions) Answer(*question);
   if (wishes.shutdown && phase_ == Phase::kRunning) {
     control_->SendUp(negotiation::WantShutdown{});
     drain_limit_ = Clock::now() + options_.shutdown_limit;
   }
   return true;
+}
+
+void Engine::Answer(Question& question) {
+  if (const negotiation::AlgorithmChoice* choice = control_->choice(0)) {
+    question.answer =
+        runtime::Describe(question.what, {*choice, *control_->meter(0), sets_.at(0)->has_stage()});
+  }
+  question.answered.store(true, std::memory_order_release);
+  Bell(&finished_word_).Ring();
 }
 
 bool Engine::TurnSets(TimePoint now) {
@@ -116,6 +127,7 @@ bool Engine::TurnSets(TimePoint now) {
     }
     moved |= *turned;
     for (const auto& bucket : runner->TakeMeasured()) control_->OnMeasured(bucket);
+    if (tuning_log_ != nullptr) NoteTuning();
     if (window_open) {
       for (auto& message : runner->member().TakeMessages()) {
         control_->SendUp(std::move(message));
@@ -145,6 +157,15 @@ void Engine::NoteCosts() {
   cost_samples_.store(static_cast<std::int64_t>(meter->samples()), std::memory_order_relaxed);
   cost_of_nothing_ns_.store(ns(cost.Seconds(0)), std::memory_order_relaxed);
   cost_of_mebibyte_ns_.store(ns(cost.Seconds(1 << 20)), std::memory_order_relaxed);
+}
+
+void Engine::NoteTuning() {
+  for (const tuning::Tried& tried : control_->TakeScores()) tuning_log_->Add(tried);
+}
+
+void Engine::ExpectByPlan(int set) {
+  const negotiation::PlanMeter* meter = control_->meter(set);
+  if (meter != nullptr) sets_.at(set)->Expect(meter->predicted());
 }
 
 void Engine::TuneWaking(int set, SetRunner& runner) {

@@ -31,6 +31,7 @@
 #include "horovodx/runtime/set_runner.h"
 #include "horovodx/runtime/submission_queue.h"
 #include "horovodx/runtime/timeline.h"
+#include "horovodx/runtime/tuning_log.h"
 #include "horovodx/transport/fabric.h"
 
 namespace horovodx::runtime {
@@ -80,14 +81,25 @@ class Engine {
 
   // By name, as in the C ABI; -1 for an unknown one.
   std::int64_t Counter(const std::string& name) const;
+  // What rank 0 knows about the world's allreduces (describe.h); empty elsewhere, for an unknown
+  // word, and once stopped. Any thread; asks whoever drives.
+  std::string Describe(const std::string& what);
 
  private:
+  struct Question {
+    std::string what;
+    std::string answer;
+    std::atomic<bool> answered{false};
+  };
   // What callers want besides submissions.
   struct Wishes {
+    std::vector<std::shared_ptr<Question>> questions;  // shared with who asks and may go away
     bool shutdown = false;
     std::vector<OperationPtr> waited;  // somebody blocks on these
     std::vector<negotiation::UpMessage> set_messages;
-    bool empty() const { return !shutdown && waited.empty() && set_messages.empty(); }
+    bool empty() const {
+      return !shutdown && waited.empty() && set_messages.empty() && questions.empty();
+    }
   };
   enum class Phase { kRunning, kDraining, kDrained, kFailing, kStopped };
   class TimelineObserver;
@@ -104,6 +116,7 @@ class Engine {
   bool TakeSubmissions(TimePoint now) HVDX_REQUIRES(drive_);
   Wishes TakeWishes() HVDX_EXCLUDES(wishes_mutex_);
   bool Follow(Wishes& wishes) HVDX_REQUIRES(drive_);
+  void Answer(Question& question) HVDX_REQUIRES(drive_);
   bool TurnSets(TimePoint now) HVDX_REQUIRES(drive_);
   bool TurnControl(TimePoint now) HVDX_REQUIRES(drive_);
   void OnDown(const negotiation::DownMessage& message, TimePoint now) HVDX_REQUIRES(drive_);
@@ -117,6 +130,8 @@ class Engine {
   void Fail(int culprit, const std::string& why) HVDX_REQUIRES(drive_);
   void CompleteAll() HVDX_REQUIRES(drive_);
   void NoteCosts() HVDX_REQUIRES(drive_);
+  void ExpectByPlan(int set) HVDX_REQUIRES(drive_);
+  void NoteTuning() HVDX_REQUIRES(drive_);
   void TuneWaking(int set, SetRunner& runner) HVDX_REQUIRES(drive_);
   TimePoint NextTime() const HVDX_REQUIRES(drive_);
   bool WorkLeft() const HVDX_REQUIRES(drive_);
@@ -147,6 +162,7 @@ class Engine {
   Mutex drive_;
   std::unique_ptr<Control> control_ HVDX_GUARDED_BY(drive_);
   std::map<int, std::unique_ptr<SetRunner>> sets_ HVDX_GUARDED_BY(drive_);
+  std::unique_ptr<TuningLog> tuning_log_ HVDX_GUARDED_BY(drive_);  // null: not tuning here
   Phase phase_ HVDX_GUARDED_BY(drive_) = Phase::kRunning;
   Status end_reason_ HVDX_GUARDED_BY(drive_);
   TimePoint drain_limit_ HVDX_GUARDED_BY(drive_) = TimePoint::max();

@@ -137,6 +137,23 @@ int Engine::CallForSet(negotiation::UpMessage message, std::string& why) {
   }
 }
 
+std::string Engine::Describe(const std::string& what) {
+  auto question = std::make_shared<Question>();
+  question->what = what;
+  {
+    MutexLock lock(wishes_mutex_);
+    wishes_.questions.push_back(question);
+    has_wishes_.store(true, std::memory_order_release);
+  }
+  WakeEngine();
+  Bell::Listener listener{Bell(&finished_word_)};
+  while (!question->answered.load(std::memory_order_acquire)) {
+    if (stopped()) return "";
+    listener.Sleep(Deadline::After(std::chrono::seconds(1)));
+  }
+  return question->answer;
+}
+
 int Engine::AddProcessSet(std::vector<int> ranks, std::string& why) {
   if (!options_.dynamic_process_sets) {
     why = "Set HOROVOD_DYNAMIC_PROCESS_SETS=1 to add process sets after init.";

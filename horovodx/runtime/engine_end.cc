@@ -57,6 +57,7 @@ void Engine::OnDown(const negotiation::DownMessage& message, TimePoint now) {
   if (std::holds_alternative<StartPlan>(message)) {
     plans_started_.fetch_add(1);
     NoteCosts();
+    if (options_.timeline) ExpectByPlan(it->first);
   }
   if (std::holds_alternative<EndPlan>(message)) plans_left_.fetch_add(1);
   const Status status = it->second->member().OnMessage(message, now);

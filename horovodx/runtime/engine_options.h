@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "horovodx/base/clock.h"
+#include "horovodx/collectives/select.h"
 #include "horovodx/mpi/abi.h"
 #include "horovodx/negotiation/plan_meter.h"
-#include "horovodx/runtime/execute.h"
+#include "horovodx/tuning/autotuner.h"
 
 namespace horovodx::runtime {
 
@@ -34,7 +35,10 @@ struct EngineOptions {
   std::string schedule = "fusion";
   std::uint64_t bucket_bytes = std::uint64_t{25} << 20;
   negotiation::PlanMeter::Options replan;
-  ExecuteOptions execute;
+  collectives::AllreduceWishes execute;
+  tuning::AutotuneOptions autotune;
+  std::string autotune_log;        // a file, written by rank 0; empty: none
+  bool measured_selection = true;  // allreduce algorithms by what they took; false: by rules
 
   bool stall_check = true;
   Duration stall_warning = std::chrono::seconds(60);

@@ -116,6 +116,9 @@ Status Engine::Connect() {
   }
   MutexLock lock(drive_);
   control_ = std::make_unique<Control>(*fabric_, ForCoordinator());
+  if (rank() == 0 && options_.autotune.enabled) {
+    tuning_log_ = std::make_unique<TuningLog>(options_.autotune_log, options_.cache_capacity > 0);
+  }
   process_sets_.Add(0, world);
   queue_.OpenSet(0, world);
   sets_[0] = std::make_unique<SetRunner>(ForSet(0, 0, world), *fabric_, std::move(mesh));
@@ -174,6 +177,10 @@ negotiation::CoordinatorOptions Engine::ForCoordinator() {
   to.schedule = options_.schedule;
   to.bucket_bytes = options_.bucket_bytes;
   to.replan = options_.replan;
+  to.hosts = fabric_->hosts();
+  to.allreduce = options_.execute;
+  to.measured_selection = options_.measured_selection;
+  to.autotune = options_.autotune;
   to.dynamic_sets = options_.dynamic_process_sets;
   to.stall_check = options_.stall_check;
   to.stall_warning = options_.stall_warning;
@@ -193,7 +200,10 @@ SetOptions Engine::ForSet(int set, std::uint32_t channel, std::vector<int> ranks
   to.execute = options_.execute;
   to.time_limit = options_.time_limit;
   to.timeline = options_.timeline ? const_cast<Timeline*>(&timeline_) : nullptr;
-  to.measure = rank() == 0 && options_.plans && negotiation::PlanMeter::Serves(options_.schedule);
+  const bool serves = options_.plans && negotiation::PlanMeter::Serves(options_.schedule);
+  const bool tuning = options_.plans && options_.autotune.enabled;
+  to.measure = rank() == 0 && (serves || tuning || options_.timeline);
+  to.measure_links = rank() == 0 && options_.measured_selection && !options_.execute.deterministic;
   return to;
 }
 

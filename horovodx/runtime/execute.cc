@@ -9,10 +9,10 @@ namespace horovodx::runtime {
 
 using negotiation::Kind;
 
-Status Execute(collectives::Team& team, BucketJob& job, const ExecuteOptions& options) {
+Status Execute(collectives::Team& team, BucketJob& job) {
   switch (job.bucket->kind) {
     case Kind::kAllreduce:
-      return ExecuteAllreduce(team, job, options);
+      return ExecuteAllreduce(team, job);
     case Kind::kAdasum:
       return ExecuteAdasum(team, job);
     case Kind::kAllgather:

@@ -17,18 +17,10 @@
 
 namespace horovodx::runtime {
 
-struct ExecuteOptions {
-  std::vector<collectives::AllreduceRule> allreduce;  // HOROVODX_ALLREDUCE
-  bool deterministic = false;
-  bool hierarchical = false;
-  bool torus = false;
-};
-
 // Any kind but kError and kJoin.
-Status Execute(collectives::Team& team, BucketJob& job, const ExecuteOptions& options);
+Status Execute(collectives::Team& team, BucketJob& job);
 
-Status ExecuteAllreduce(collectives::Team& team, const BucketJob& job,
-                        const ExecuteOptions& options);
+Status ExecuteAllreduce(collectives::Team& team, const BucketJob& job);
 Status ExecuteAdasum(collectives::Team& team, const BucketJob& job);
 Status ExecuteAllgather(collectives::Team& team, BucketJob& job);
 Status ExecuteBroadcast(collectives::Team& team, BucketJob& job);

@@ -15,25 +15,10 @@ namespace {
 
 using collectives::AllreduceAlgorithm;
 using collectives::MutableBuffer;
-using collectives::SelectInput;
 using collectives::Team;
 using kernels::Piece;
 
 constexpr std::size_t kScratchBytes = 4 << 20;
-
-AllreduceAlgorithm Choose(const Team& team, std::size_t bytes, const ExecuteOptions& options) {
-  const auto& hosts = team.hosts();
-  SelectInput input;
-  input.bytes = bytes;
-  input.ranks = team.size();
-  input.hosts = hosts.hosts();
-  input.ranks_per_host = hosts.homogeneous() ? team.size() / hosts.hosts() : 0;
-  input.deterministic = options.deterministic;
-  input.hierarchical = options.hierarchical;
-  input.torus = options.torus;
-  input.overrides = options.allreduce;
-  return collectives::SelectAllreduce(input);
-}
 
 // The tensors of a bucket. A rank that has joined lacks some: it has zeros in their place.
 struct Tensors {
@@ -103,10 +88,10 @@ Status OnTensors(Team& team, const BucketJob& job, AllreduceAlgorithm algorithm,
 
 }  // namespace
 
-Status ExecuteAllreduce(Team& team, const BucketJob& job, const ExecuteOptions& options) {
+Status ExecuteAllreduce(Team& team, const BucketJob& job) {
   const Tensors tensors(job);
   const std::size_t bytes = tensors.elements * SizeOf(job.bucket->type);
-  const AllreduceAlgorithm algorithm = Choose(team, bytes, options);
+  const AllreduceAlgorithm algorithm = job.algorithm;
   const bool direct =
       collectives::KeepsInputs(algorithm) && bytes > kScratchBytes && job.bucket->prescale == 1.0;
   return direct ? OnTensors(team, job, algorithm, tensors)

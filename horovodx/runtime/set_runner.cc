@@ -92,6 +92,20 @@ bool SetRunner::UsesStage(Kind kind) const {
   return pipe_.has_value() && (kind == Kind::kAllreduce || kind == Kind::kBarrier);
 }
 
+bool SetRunner::Measures(Kind kind) const {
+  return options_.measure || (options_.measure_links && !UsesStage(kind));
+}
+
+// The coordinator's choice; without one all ranks apply the same rules.
+collectives::AllreduceAlgorithm SetRunner::AlgorithmOf(const negotiation::Work& work) const {
+  if (work.algorithm != negotiation::kByRules) {
+    return static_cast<collectives::AllreduceAlgorithm>(work.algorithm);
+  }
+  collectives::SelectInput input = InputFor(mesh_->hosts(), options_.execute);
+  input.bytes = job_.bytes();
+  return SelectAllreduce(input);
+}
+
 void SetRunner::EnterEpoch(std::uint32_t epoch) {
   if (epoch == epoch_) return;
   epoch_ = epoch;
@@ -121,10 +135,11 @@ Status SetRunner::Start(const negotiation::Work& work, TimePoint now) {
       return Status::Unknown("'" + name + "' was started, which this rank has not submitted");
     }
   }
-  if (options_.timeline != nullptr) TraceStart(*options_.timeline, job_, options_.set, traced_++);
+  if (kind == Kind::kAllreduce && !UsesStage(kind)) job_.algorithm = AlgorithmOf(work);
+  if (options_.timeline != nullptr) Trace();
   if (kind == Kind::kError || kind == Kind::kJoin) return Status::Ok();
   // A turn's `now` is that of its beginning, and a bucket may begin and end in one.
-  if (options_.measure) started_ = Clock::now();
+  if (Measures(kind)) started_ = Clock::now();
   if (UsesStage(kind)) {
     StartOnStage();
   } else {
@@ -133,11 +148,27 @@ Status SetRunner::Start(const negotiation::Work& work, TimePoint now) {
   return Status::Ok();
 }
 
+void SetRunner::Trace() {
+  BucketFacts facts{.number = traced_++, .set = options_.set};
+  if (job_.bucket->kind == Kind::kAllreduce) {
+    facts.algorithm = UsesStage(Kind::kAllreduce) ? "staged" : NameOf(job_.algorithm);
+  }
+  if (planned_ && !predicted_.empty()) {
+    const std::size_t index = number_ % predicted_.size();
+    for (const OperationPtr& operation : job_.operations) {
+      const bool first = index == 0 && operation == job_.operations.front();
+      step_start_ = first ? operation->submitted : std::min(step_start_, operation->submitted);
+    }
+    facts.predicted = {step_start_ + Seconds(predicted_[index].start),
+                       step_start_ + Seconds(predicted_[index].end)};
+  }
+  TraceStart(*options_.timeline, job_, facts);
+}
+
 void SetRunner::StartOnLane() {
   const bool awake = job_.bytes() <= kAwakeBytes && job_.waited();
   mesh_->StayAwake(awake ? kAwake : Duration::zero());
-  lane_.Post([this] { return Execute(*team_, job_, options_.execute); },
-             awake ? kAwake : Duration::zero());
+  lane_.Post([this] { return Execute(*team_, job_); }, awake ? kAwake : Duration::zero());
 }
 
 void SetRunner::StartOnStage() {
@@ -232,7 +263,10 @@ void SetRunner::Measure() {
                                  .kind = kind,
                                  .bytes = negotiation::BytesMoved(*job_.bucket),
                                  .seconds = ToSeconds(Clock::now() - started_),
-                                 .submitted = {}};
+                                 .submitted = {},
+                                 .algorithm = UsesStage(kind)
+                                                  ? negotiation::kOnStage
+                                                  : static_cast<std::uint8_t>(job_.algorithm)};
   if (planned_) {
     for (const OperationPtr& operation : job_.operations) {
       measured.submitted.push_back(operation->submitted);
@@ -242,7 +276,7 @@ void SetRunner::Measure() {
 }
 
 void SetRunner::Finish(TimePoint now, std::vector<Completion>& completions) {
-  if (options_.measure) Measure();
+  if (Measures(job_.bucket->kind)) Measure();
   if (options_.timeline != nullptr) TraceEnd(*options_.timeline, job_);
   for (OperationPtr& operation : job_.operations) {
     if (operation == nullptr) continue;

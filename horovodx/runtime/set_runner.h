@@ -30,10 +30,11 @@ struct SetOptions {
   std::uint32_t channel = 0;
   std::vector<int> ranks;  // global, ascending
   negotiation::MemberOptions member;
-  ExecuteOptions execute;
+  collectives::AllreduceWishes execute;
   Duration time_limit = std::chrono::seconds(30);  // no byte moved for this long: an error
   Timeline* timeline = nullptr;                    // borrowed; null: none
   bool measure = false;                            // what buckets take, for the coordinator
+  bool measure_links = false;                      // only those that do not run on the stage
 };
 
 // An operation that has come to its end.
@@ -59,6 +60,8 @@ class SetRunner {
   void Submit(OperationPtr operation, TimePoint now);
   // Does what can be done now; true if anything moved. An error is fatal for the job.
   Result<bool> Turn(TimePoint now, std::vector<Completion>& completions);
+  // When the buckets of the plan that starts now are to leave and to arrive, for the timeline.
+  void Expect(std::vector<schedule::Played> predicted) { predicted_ = std::move(predicted); }
   // With `measure`: the buckets that have run since the last call.
   std::vector<negotiation::Measured> TakeMeasured() { return std::exchange(measured_, {}); }
   // Nothing is running, and nothing agreed on is left to run.
@@ -67,6 +70,7 @@ class SetRunner {
   // Whom the running bucket waited for has come.
   bool Stirred() const { return staged_ ? staged_->waiting_for() < 0 : lane_.ended(); }
   bool on_lane() const { return lane_.busy(); }
+  bool has_stage() const { return pipe_.has_value(); }
   // Somebody must drive on.
   bool busy() const { return running_ || !tensors_.empty() || !team_; }
   // When a running bucket that makes no progress is an error; TimePoint::max() if nothing can be.
@@ -82,6 +86,8 @@ class SetRunner {
   using Kind = negotiation::Kind;
 
   bool UsesStage(Kind kind) const;
+  bool Measures(Kind kind) const;
+  collectives::AllreduceAlgorithm AlgorithmOf(const negotiation::Work& work) const;
   Result<bool> FinishMeshBuilding();
   Status Start(const negotiation::Work& work, TimePoint now);
   void EnterEpoch(std::uint32_t epoch);
@@ -94,6 +100,7 @@ class SetRunner {
   void Finish(TimePoint now, std::vector<Completion>& completions);
   void Measure();
   Status TooSlow() const;
+  void Trace();
 
   SetOptions options_;
   transport::Fabric& fabric_;
@@ -109,9 +116,11 @@ class SetRunner {
   bool running_ = false;
   bool planned_ = false;
   bool drop_raised_ = false;
-  std::uint64_t number_ = 0;  // as in Work
-  std::int64_t traced_ = 0;   // buckets that the timeline was told of
-  TimePoint started_;         // with `measure`
+  std::uint64_t number_ = 0;                 // as in Work
+  std::int64_t traced_ = 0;                  // buckets that the timeline was told of
+  std::vector<schedule::Played> predicted_;  // of the plan; empty: not known
+  TimePoint step_start_;                     // of the planned step under way: its first tensor
+  TimePoint started_;                        // with `measure`
   BucketJob job_;
   std::vector<kernels::Piece> inputs_;
   std::vector<kernels::Piece> outputs_;

@@ -89,10 +89,18 @@ class Printer {
     records_.push_back(R"({"ph":"E")" + where + args + "}");
   }
 
-  static std::string BucketText(const Event& event) {
-    if (event.bucket < 0) return "";
-    return R"(,"args":{"bucket":)" + std::to_string(event.bucket) + R"(,"set":)" +
-           std::to_string(event.set) + "}";
+  std::string BucketText(const Event& event) const {
+    const BucketFacts& bucket = event.bucket;
+    if (bucket.number < 0) return "";
+    std::string text = R"(,"args":{"bucket":)" + std::to_string(bucket.number) + R"(,"set":)" +
+                       std::to_string(bucket.set);
+    if (!bucket.algorithm.empty()) text += R"(,"algorithm":)" + JsonString(bucket.algorithm);
+    if (bucket.predicted) {
+      // On the clock of "ts".
+      text += R"(,"predicted_start":)" + std::to_string(Micros(bucket.predicted->first - start_)) +
+              R"(,"predicted_end":)" + std::to_string(Micros(bucket.predicted->second - start_));
+    }
+    return text + "}";
   }
 
   static std::string ResultText(const Event& event) {
@@ -174,14 +182,12 @@ void Timeline::Submitted(std::string_view tensor, TimePoint at) {
   Record({.what = What::kSubmitted, .at = at, .tensor = std::string(tensor), .label = "SUBMITTED"});
 }
 
-void Timeline::OperationStart(std::string_view tensor, std::string_view kind, std::int64_t bucket,
-                              int set) {
+void Timeline::OperationStart(std::string_view tensor, std::string_view kind, BucketFacts bucket) {
   if (!active()) return;
   Record({.what = What::kBegin,
           .tensor = std::string(tensor),
           .label = std::string(kind),
-          .bucket = bucket,
-          .set = set});
+          .bucket = std::move(bucket)});
 }
 
 void Timeline::ActivityStart(std::string_view tensor, std::string_view activity) {

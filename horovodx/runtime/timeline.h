@@ -15,9 +15,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "horovodx/base/clock.h"
@@ -26,6 +28,15 @@
 #include "kernels/types.h"
 
 namespace horovodx::runtime {
+
+// What a tensor runs in.
+struct BucketFacts {
+  std::int64_t number = -1;  // of all tensors that run as one, in one set; -1: not known
+  int set = 0;
+  std::string algorithm = {};  // empty: none to speak of
+  // By the schedule, when it was to leave and to arrive; none: not planned.
+  std::optional<std::pair<TimePoint, TimePoint>> predicted = {};
+};
 
 class Timeline {
  public:
@@ -48,9 +59,10 @@ class Timeline {
 
   // This rank has given the tensor of a step that follows a plan: nothing is negotiated then.
   void Submitted(std::string_view tensor, TimePoint at);
-  // `bucket`: a number for all tensors that run as one, of one set; -1: none.
-  void OperationStart(std::string_view tensor, std::string_view kind, std::int64_t bucket = -1,
-                      int set = 0);
+  void OperationStart(std::string_view tensor, std::string_view kind) {
+    OperationStart(tensor, kind, BucketFacts{});
+  }
+  void OperationStart(std::string_view tensor, std::string_view kind, BucketFacts bucket);
   void ActivityStart(std::string_view tensor, std::string_view activity);
   void ActivityEnd(std::string_view tensor);
   // Ends the operation and whatever is still open in it. With type and shape when it succeeded.
@@ -64,9 +76,8 @@ class Timeline {
     What what = What::kBegin;
     TimePoint at = {};
     std::string tensor = {};
-    std::string label = {};    // phase or activity of kBegin; set rank of kTick
-    std::int64_t bucket = -1;  // of an operation's kBegin
-    int set = 0;
+    std::string label = {};   // phase or activity of kBegin; set rank of kTick
+    BucketFacts bucket = {};  // of an operation's kBegin
     // kEndAll of an operation that succeeded.
     bool has_result = false;
     ElementType type = ElementType::kFloat32;

@@ -99,8 +99,11 @@ std::vector<Variable> WhatLeavesWhen() {
        Number(&C::replan_share, 0)},
       {"HOROVODX_PLANS", "1", "steps that repeat run without asking", kRefuse,
        StrictFlag(&C::plans)},
-      {"HOROVODX_ALLREDUCE", "by predicted time", "algorithm by size: \"ring:1M-max;...\"", kRefuse,
-       Text(&C::allreduce)},
+      {"HOROVODX_ALLREDUCE", "by HOROVODX_SELECTION", "algorithm by size: \"ring:1M-max;...\"",
+       kRefuse, Text(&C::allreduce)},
+      {"HOROVODX_SELECTION", "measured",
+       "allreduce algorithms by the times they take (measured) or by size alone (rules)", kRefuse,
+       OneOf(&C::selection, {"measured", "rules"})},
       {"HOROVODX_DETERMINISTIC", "0", "the same run gives the same bits, at any cost", kRefuse,
        StrictFlag(&C::deterministic)},
   };

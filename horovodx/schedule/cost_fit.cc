@@ -4,15 +4,8 @@
 #include <cmath>
 #include <cstdio>
 
-#include "horovodx/schedule/line_fit.h"
-
 namespace horovodx::schedule {
 namespace {
-
-int ClassOf(std::uint64_t bytes) {
-  return bytes == 0 ? -1
-                    : static_cast<int>(std::floor(2.0 * std::log2(static_cast<double>(bytes))));
-}
 
 double Quantile(std::vector<double> values, double share) {
   const auto at = static_cast<std::ptrdiff_t>(share * static_cast<double>(values.size() - 1));
@@ -22,9 +15,14 @@ double Quantile(std::vector<double> values, double share) {
 
 }  // namespace
 
+int SizeClassOf(std::uint64_t bytes) {
+  return bytes == 0 ? -1
+                    : static_cast<int>(std::floor(2.0 * std::log2(static_cast<double>(bytes))));
+}
+
 void CostFit::Add(std::uint64_t bytes, double seconds) {
   if (!std::isfinite(seconds) || seconds <= 0.0) return;
-  SizeClass& c = classes_[ClassOf(bytes)];
+  SizeClass& c = classes_[SizeClassOf(bytes)];
   c.samples[c.count++ % kKept] = {static_cast<double>(bytes), seconds};
   c.newest = ++samples_;
 }
@@ -39,7 +37,12 @@ std::uint64_t CostFit::smallest() const {
   return static_cast<std::uint64_t>(least);
 }
 
-CostModel CostFit::Fit() const {
+std::uint64_t CostFit::SamplesLike(std::uint64_t bytes) const {
+  const auto it = classes_.find(SizeClassOf(bytes));
+  return it == classes_.end() ? 0 : it->second.count;
+}
+
+std::vector<Point> CostFit::Points() const {
   std::vector<Point> all;
   std::vector<Point> recent;
   for (const auto& [number, c] : classes_) {
@@ -54,7 +57,11 @@ CostModel CostFit::Fit() const {
     all.push_back({Quantile(bytes, 0.25), Quantile(seconds, 0.25), weight});
     if (samples_ - c.newest < kLongAgo) recent.push_back(all.back());
   }
-  const std::vector<Point>& points = recent.size() >= 3 ? recent : all;
+  return recent.size() >= 3 ? recent : all;
+}
+
+CostModel CostFit::Fit() const {
+  const std::vector<Point> points = Points();
   if (points.empty()) return {prior_.latency, prior_.seconds_per_byte};
   const Point& last = points.back();
   if (points.size() == 1) {  // the shape is not known; the height is

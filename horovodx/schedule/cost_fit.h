@@ -13,8 +13,12 @@
 #include <vector>
 
 #include "horovodx/schedule/cost_model.h"
+#include "horovodx/schedule/line_fit.h"
 
 namespace horovodx::schedule {
+
+// Two to a doubling.
+int SizeClassOf(std::uint64_t bytes);
 
 class CostFit {
  public:
@@ -30,6 +34,11 @@ class CostFit {
 
   // Never decreases. See FitPieces() for the cost.
   CostModel Fit() const;
+  // What each class of sizes counts with, in order of size; of those that are not long ago, if they
+  // are enough. O(samples kept).
+  std::vector<Point> Points() const;
+  // Samples ever taken of sizes like this.
+  std::uint64_t SamplesLike(std::uint64_t bytes) const;
 
  private:
   static constexpr std::size_t kKept = 32;         // samples of a class

@@ -25,7 +25,7 @@ FLOORS = [
     ["horovodx/transport/registry", "horovodx/transport/process"],
     ["horovodx/collectives/patterns"],
     ["horovodx/collectives"],
-    ["horovodx/fusion", "horovodx/schedule"],
+    ["horovodx/fusion", "horovodx/schedule", "horovodx/tuning"],
     ["horovodx/negotiation"],
     ["horovodx/runtime"],
     ["horovodx/api"],

@@ -43,8 +43,12 @@ def test_a_recorded_step_is_explained(capsys, tmp_path, schedule):
     assert all(b["ready_seconds"] <= b["start_seconds"] <= b["end_seconds"] for b in buckets)
     # Planned steps say when tensors came: over milliseconds, not when their buckets ran.
     assert buckets[-1]["ready_seconds"] - buckets[0]["ready_seconds"] > 0.003
+    # The engine says what the schedule expected, and by which algorithm it ran.
+    assert all(b["algorithm"] == "staged" for b in buckets)
+    assert all(b["predicted_start_seconds"] < b["predicted_end_seconds"] for b in buckets)
     assert set(said["predicted_seconds"]) == {"wfbp", "fusion", "buckets", "mgwfbp", "optimal"}
-    assert "exposed" in run(capsys, "--from", path)[1]
+    readable = run(capsys, "--from", path)[1]
+    assert "exposed" in readable and "predicted start" in readable
 
 
 TRAIN = """

@@ -6,6 +6,7 @@
 
 #include "tools/bench/allreduce_mode.h"
 #include "tools/bench/launch.h"
+#include "tools/bench/selection_mode.h"
 #include "tools/bench/training_mode.h"
 
 namespace horovodx::bench {
@@ -33,6 +34,11 @@ int RunRank(const Options& options) {
                 std::thread::hardware_concurrency(), options.mode.c_str(), options.type.c_str());
   }
   int code = 0;
+  if (options.mode == "selection") {
+    RunSelectionMode(options, engine);
+    engine.Meet();
+    return 0;
+  }
   if (options.mode == "allreduce") {
     code = RunAllreduceMode(options, engine, mpi.get(), report);
   } else {

@@ -20,6 +20,8 @@ Modes
   small        a step of many small gradients: 1 to 16 KiB each
   resnet50     a step with the gradients of ResNet-50 (161 tensors, 25.6 million elements)
   bert         a step with the gradients of BERT-base (199 tensors, 109.5 million elements)
+  --selection  the allreduce algorithm in force at each size, its predicted time, and why it is
+               chosen: deterministic, override (HOROVODX_ALLREDUCE), flag, rule, measured, predicted
 
 Options
   -np N               ranks on this host (2). Started by horovodrun, without -np, it measures
@@ -61,6 +63,7 @@ Examples
   hvdx-bench resnet50 -np 2 --backward-ms 40
   horovodrun -np 4 -H a:2,b:2 hvdx-bench       between two hosts
   HOROVODX_TRANSPORT=tcp hvdx-bench --max 16M  through TCP although on one host
+  horovodrun -np 4 -H a:2,b:2 hvdx-bench --selection --max 16M
 )";
 
 bool ParseSize(const std::string& text, std::size_t& bytes) {
@@ -159,6 +162,8 @@ std::variant<Options, std::string> ParseOptions(const std::vector<std::string>& 
     } else if (const auto it = with_value.find(argument); it != with_value.end()) {
       if (i + 1 == arguments.size()) return argument + " needs a value";
       if (!it->second(arguments[++i])) return argument + ": cannot use '" + arguments[i] + "'";
+    } else if (argument == "--selection") {
+      options.mode = "selection";
     } else if (std::find(modes.begin(), modes.end(), argument) != modes.end()) {
       options.mode = argument;
     } else {

@@ -9,7 +9,7 @@
 namespace horovodx::bench {
 
 struct Options {
-  std::string mode = "allreduce";  // or "small", "resnet50", "bert"
+  std::string mode = "allreduce";  // or "small", "resnet50", "bert", "selection"
   int ranks = 0;                   // 0: those of the job this runs in, else two
   bool mpi = false;
   std::string type = "float32";

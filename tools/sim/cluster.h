@@ -1,7 +1,7 @@
 // A cluster that need not exist: what an allreduce would take on it. Pure.
 //
-// Messages and bytes are those the collectives count of themselves (horovodx/collectives/cost.h),
-// told apart by whether they stay inside a host.
+// Messages and bytes are those the collectives count of themselves, told apart by whether they stay
+// inside a host (horovodx/collectives/level_traffic.h).
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,15 @@
 #include <vector>
 
 #include "horovodx/base/status.h"
+#include "horovodx/collectives/level_traffic.h"
+#include "horovodx/collectives/predict.h"
 #include "horovodx/collectives/select.h"
 #include "horovodx/schedule/cost_model.h"
 
 namespace horovodx::sim {
 
-// What a message takes: latency + bytes * seconds_per_byte.
-struct Level {
-  double latency = 0.0;
-  double seconds_per_byte = 0.0;
-};
+using Level = collectives::LinkCost;
+using Traffic = collectives::LevelTraffic;
 
 struct Cluster {
   int hosts = 1;
@@ -36,12 +35,6 @@ struct Cluster {
 };
 
 // Messages and bytes of an allreduce on this cluster.
-struct Traffic {
-  collectives::Cost host;
-  collectives::Cost net;
-  double flows = 1.0;    // ranks of a host that use its network at the same time
-  double reduced = 0.0;  // bytes added up along the way
-};
 Traffic TrafficOf(collectives::AllreduceAlgorithm algorithm, const Cluster& cluster,
                   std::uint64_t bytes);
 

@@ -18,7 +18,7 @@ constexpr std::size_t kMostBytes = 4 << 20;  // at a time
 // Making a communicator sends messages with its tag: not those of the links.
 constexpr int kFirstTag = 1 << 28;
 constexpr Duration kAwake = std::chrono::microseconds(100);
-constexpr Duration kLongestPause = std::chrono::milliseconds(1);
+constexpr Duration kLongestLook = std::chrono::milliseconds(1);
 
 std::optional<Type> TypeOf(ElementType type) {
   switch (type) {
@@ -129,7 +129,7 @@ Status MpiAllreduce::Finish(horovodx::mpi::Request request, const Deadline& dead
       continue;
     }
     std::this_thread::sleep_for(pause);
-    pause = std::min<Duration>(2 * pause, kLongestPause);
+    pause = std::min<Duration>(2 * pause, kLongestLook);
   }
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "horovodx/collectives/allreduce_ring.h"
+#include "horovodx/collectives/predict.h"
 #include "tests/support/in_process_world.h"
 
 namespace horovodx::collectives {
@@ -97,6 +98,83 @@ TEST(SelectTest, FirstMatchingOverrideWinsOverRulesAndFlags) {
   EXPECT_EQ(SelectAllreduce(input), A::kMasterWorker);
   input.bytes = 2000;
   EXPECT_EQ(SelectAllreduce(input), A::kTorus);
+}
+
+AllreduceCosts Links(LinkCost host, LinkCost net) {
+  AllreduceCosts costs;
+  costs.levels = {host, net};
+  return costs;
+}
+
+TEST(SelectTest, WithCostsTheLeastPredictedTimeWins) {
+  // Messages are dear: few steps. Bytes are dear: few bytes.
+  const AllreduceCosts slow_start = Links({1e-6, 1e-10}, {1.0, 1e-10});
+  const AllreduceCosts slow_bytes = Links({1e-6, 1e-10}, {1e-9, 1e-3});
+  SelectInput input = Input(1 << 20, 16, 1);
+  input.costs = &slow_start;
+  EXPECT_EQ(SelectAllreduce(input), A::kRecursiveDoubling);
+  EXPECT_EQ(SelectAllreduceAndSay(input).why, Why::kPredicted);
+  input.costs = &slow_bytes;
+  const Selected chosen = SelectAllreduceAndSay(input);
+  EXPECT_EQ(chosen.algorithm, A::kRing);
+  EXPECT_DOUBLE_EQ(chosen.seconds, PredictAllreduce(A::kRing, input, slow_bytes).seconds);
+  for (A other : EligibleAllreduces(input)) {
+    EXPECT_LE(0.95 * chosen.seconds, PredictAllreduce(other, input, slow_bytes).seconds);
+  }
+}
+
+TEST(SelectTest, WhatWasMeasuredCountsMoreThanWhatLinksSay) {
+  AllreduceCosts costs = Links({1e-6, 1e-10}, {50e-6, 1e-9});
+  SelectInput input = Input(8 << 20, 4, 1);
+  input.costs = &costs;
+  costs.corrections[static_cast<std::size_t>(A::kRing)] = {{8 << 20, 5.0}};
+  costs.corrections[static_cast<std::size_t>(A::kTorus)] = {{8 << 20, 0.1}};
+  EXPECT_EQ(SelectAllreduce(input), A::kTorus);
+  EXPECT_EQ(SelectAllreduceAndSay(input).why, Why::kMeasured);
+}
+
+TEST(SelectTest, ASmallPromiseIsNotWorthAChange) {
+  AllreduceCosts costs = Links({1e-6, 1e-10}, {50e-6, 1e-9});
+  SelectInput input = Input(8 << 20, 5, 1);
+  input.costs = &costs;
+  for (A other : EligibleAllreduces(input)) {
+    costs.corrections[static_cast<std::size_t>(other)] = {
+        {8 << 20,
+         (other == A::kTree ? 0.97 : 1.0) / PredictAllreduce(other, input, costs).seconds}};
+  }
+  EXPECT_EQ(SelectAllreduce(input), A::kRing);
+}
+
+TEST(SelectTest, WishesWinOverMeasurements) {
+  AllreduceCosts costs = Links({1e-6, 1e-10}, {50e-6, 1e-9});
+  costs.corrections[static_cast<std::size_t>(A::kRing)] = {{1, 1e-9}};
+  const AllreduceRule rules[] = {{A::kTree, 0, 1000}};
+  SelectInput input = Input(999, 2, 4);
+  input.costs = &costs;
+  input.hierarchical = true;
+  input.overrides = rules;
+  EXPECT_EQ(SelectAllreduceAndSay(input).why, Why::kOverride);
+  EXPECT_EQ(SelectAllreduce(input), A::kTree);
+  input.bytes = 1000;
+  EXPECT_EQ(SelectAllreduceAndSay(input).why, Why::kFlag);
+  EXPECT_EQ(SelectAllreduce(input), A::kHierarchical);
+  input.deterministic = true;
+  EXPECT_EQ(SelectAllreduceAndSay(input).why, Why::kDeterministic);
+}
+
+TEST(SelectTest, ThereIsAlwaysAValidChoice) {
+  const AllreduceCosts costs = Links({1e-6, 1e-10}, {50e-6, 1e-9});
+  for (int hosts : {1, 2, 3, 5}) {
+    for (int ranks = hosts; ranks <= 3 * hosts; ++ranks) {
+      for (std::size_t bytes : {0UL, 1UL, 4096UL, 100'000'000UL}) {
+        SelectInput input = Input(bytes, hosts, ranks % hosts == 0 ? ranks / hosts : 0);
+        input.ranks = ranks;
+        input.costs = &costs;
+        EXPECT_FALSE(EligibleAllreduces(input).empty());
+        EXPECT_FALSE(NameOf(SelectAllreduce(input)).empty());
+      }
+    }
+  }
 }
 
 TEST(SelectTest, DeterministicNeverDependsOnWishesAndAlwaysSumsInRankOrder) {

@@ -171,6 +171,69 @@ TEST_F(CoordinatorTest, StepsThatRepeatBecomeAPlan) {
   EXPECT_THAT(NamesRun(), IsEmpty()) << "said in an epoch that is over";
 }
 
+TEST_F(CoordinatorTest, BetweenHostsBucketsSayWhichAlgorithmRuns) {
+  options.hosts = topology::HostMap::Grid(2, 1);
+  Make();
+  AskBoth({MakeRequest("a"), MakeRequest("g", Kind::kAllgather)});
+  for (const negotiation::Run& run : Take<negotiation::Run>()) {
+    for (const Bucket& bucket : run.buckets) {
+      EXPECT_THAT(bucket.algorithms, SizeIs(bucket.kind == Kind::kAllreduce ? 1 : 0));
+    }
+  }
+  options.measured_selection = false;
+  Make();
+  AskBoth({MakeRequest("a")});
+  EXPECT_THAT(Take<negotiation::Run>().at(0).buckets.at(0).algorithms, IsEmpty());
+}
+
+TEST_F(CoordinatorTest, FasterAlgorithmsFoundInAPlanMakeAnother) {
+  options.hosts = topology::HostMap::Grid(3, 1);
+  options.size = 3;
+  Make();
+  const auto ask = [&](std::uint32_t epoch) {
+    for (int rank = 0; rank < 3; ++rank) Ask(rank, {MakeRequest("a"), MakeRequest("b")}, epoch);
+  };
+  constexpr std::uint8_t kUsual = 2;  // recursive doubling
+  // All but the one that the rules choose take five times as long, which no formula can know.
+  const auto measure = [&](std::uint8_t algorithm, std::uint64_t number, std::uint32_t epoch) {
+    Measured m;
+    m.epoch = epoch;
+    m.planned = epoch % 2 == 1;
+    m.number = number;
+    m.algorithm = algorithm;
+    m.bytes = 64;
+    m.seconds = algorithm == kUsual ? 1e-3 : 5e-3;
+    m.submitted.resize(2);
+    coordinator->OnMeasured(m);
+  };
+  StartPlan plan;
+  for (int step = 0; plan.buckets.empty() && step < 10; ++step) {
+    ask(0);
+    for (const Outgoing& out : coordinator->TakeMessages()) {
+      if (const auto* start = std::get_if<StartPlan>(&out.message)) plan = *start;
+      if (std::holds_alternative<negotiation::Run>(out.message)) measure(kUsual, 0, 0);
+    }
+  }
+  ASSERT_THAT(plan.buckets, SizeIs(1));
+  const auto& told = plan.buckets[0].algorithms;
+  EXPECT_NE(told.back(), kUsual) << "another one is predicted to take less";
+  bool asked = false;
+  for (std::uint64_t round = 0; round < 200 && !asked; ++round) {
+    measure(told[std::min<std::uint64_t>(round, told.size() - 1)], round, plan.epoch);
+    asked = !Take<PleaseLeave>().empty();
+  }
+  ASSERT_TRUE(asked);
+  for (int rank = 0; rank < 3; ++rank) Say(rank, Leave{0, plan.epoch, 20});
+  StartPlan next;
+  for (int step = 0; next.buckets.empty() && step < 10; ++step) {
+    ask(plan.epoch + 1);
+    const auto plans = Take<StartPlan>();
+    if (!plans.empty()) next = plans[0];
+  }
+  ASSERT_THAT(next.buckets, SizeIs(1));
+  EXPECT_EQ(next.buckets[0].algorithms.back(), kUsual);
+}
+
 TEST_F(CoordinatorTest, TheFirstWhoLeavesEndsThePlan) {
   ReachPlan();
   Say(1, Leave{0, 1, 4});

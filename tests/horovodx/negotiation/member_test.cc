@@ -106,6 +106,22 @@ TEST_F(MemberTest, PlannedBucketsRunWithoutAsking) {
   EXPECT_THAT(member.TakeMessages(), IsEmpty());
 }
 
+TEST_F(MemberTest, APlanSaysRoundByRoundWhichAlgorithmRuns) {
+  RunOnce({"a", "b"});
+  Bucket first = BucketOf({"a"});
+  first.algorithms = {3, 5, 1};
+  ASSERT_TRUE(Tell(negotiation::StartPlan{0, 1, {first, BucketOf({"b"})}}).ok());
+  for (const std::uint8_t expected : {3, 5, 1, 1}) {
+    for (const char* name : {"a", "b"}) {
+      Submit(name);
+      const auto work = member.Next();
+      ASSERT_TRUE(work);
+      EXPECT_EQ(work->algorithm, *name == 'a' ? expected : kByRules);
+      member.Finished(AtSecond(second));
+    }
+  }
+}
+
 TEST_F(MemberTest, AnUnknownNameLeavesThePlanAndIsAskedForAfterIt) {
   StartPlan();
   Submit("b");

@@ -61,6 +61,9 @@ class MessageMaker {
     }
     b.error = Status(static_cast<StatusCode>(random_() % 6), Text());
     b.last_joined = Number<std::int32_t>();
+    for (auto n = random_() % 3; n > 0; --n) {
+      b.algorithms.push_back(static_cast<std::uint8_t>(random_() % 10));
+    }
     return b;
   }
   std::vector<Bucket> Buckets() {

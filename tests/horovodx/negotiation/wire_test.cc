@@ -54,6 +54,17 @@ TEST(WireTest, ACountWithoutItsBytesIsRefusedBeforeItIsBelieved) {
   EXPECT_THAT(DecodeUp(bytes).status().message(), HasSubstr("a list needs"));
 }
 
+TEST(WireTest, AnAlgorithmThatIsNoneIsRefused) {
+  negotiation::Run run;
+  run.buckets.resize(1);
+  run.buckets[0].algorithms = {0, 9};
+  std::vector<DownRecord> records;
+  Append(records, {0}, run);
+  EXPECT_TRUE(DecodeDown(Encode(records)).ok());
+  std::get<negotiation::Run>(records[0].message).buckets[0].algorithms[1] = 10;
+  EXPECT_THAT(DecodeDown(Encode(records)).status().message(), HasSubstr("no such algorithm"));
+}
+
 TEST(WireTest, HeadersAreChecked) {
   std::vector<UpRecord> none;
   auto bytes = Encode(none);
@@ -62,7 +73,7 @@ TEST(WireTest, HeadersAreChecked) {
   EXPECT_THAT(DecodeUp(bytes).status().message(), HasSubstr("1 bytes too many"));
   bytes.pop_back();
   bytes[2] = std::byte{9};
-  EXPECT_THAT(DecodeUp(bytes).status().message(), HasSubstr("version 9 instead of 1"));
+  EXPECT_THAT(DecodeUp(bytes).status().message(), HasSubstr("version 9 instead of 2"));
   bytes[0] = std::byte{0};
   EXPECT_THAT(DecodeUp(bytes).status().message(), HasSubstr("not a negotiation message"));
 }

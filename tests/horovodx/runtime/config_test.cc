@@ -94,6 +94,7 @@ TEST_F(ConfigTest, EveryVariableReachesItsField) {
                     {"HOROVODX_REPLAN", "0.5"},
                     {"HOROVODX_PLANS", "0"},
                     {"HOROVODX_ALLREDUCE", "ring:1M-max"},
+                    {"HOROVODX_SELECTION", "rules"},
                     {"HOROVODX_DETERMINISTIC", "1"},
                     {"HOROVOD_TIMELINE", "/tmp/t.json"},
                     {"HOROVOD_TIMELINE_MARK_CYCLES", "1"},
@@ -147,6 +148,7 @@ TEST_F(ConfigTest, EveryVariableReachesItsField) {
   EXPECT_EQ(c.replan_share, 0.5);
   EXPECT_FALSE(c.plans);
   EXPECT_EQ(c.allreduce, "ring:1M-max");
+  EXPECT_EQ(c.selection, "rules");
   EXPECT_TRUE(c.deterministic);
   EXPECT_EQ(c.timeline, "/tmp/t.json");
   EXPECT_TRUE(c.timeline_mark_cycles);
@@ -201,6 +203,7 @@ TEST_F(ConfigTest, RefusesWhatWouldMakeTheJobComeUpWrong) {
       {"HOROVODX_HEARTBEAT_SECONDS", "nan", "a positive number of seconds"},
       {"HOROVODX_SPIN_MICROSECONDS", "1.5", "from 0 to 1000000"},
       {"HOROVODX_ALLREDUCE", "ring\x01", "printable text"},
+      {"HOROVODX_SELECTION", "guess", "one of measured, rules"},
   };
   for (const auto& c : cases) {
     Environment environment = {{"HOROVOD_RANK", "1"},

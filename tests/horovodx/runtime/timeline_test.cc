@@ -97,13 +97,38 @@ TEST_F(TimelineTest, PlannedTensorsShowWhenTheyCameAndInWhichBucketTheyRan) {
   const TimePoint before = Clock::now();
   ASSERT_TRUE(timeline.Start(Path("planned"), false));
   timeline.Submitted("x", before);  // earlier than the recording: counts as its start
-  timeline.OperationStart("x", "ALLREDUCE", 7, 2);
+  timeline.OperationStart("x", "ALLREDUCE", {.number = 7, .set = 2});
   timeline.OperationEnd("x", ElementType::kFloat32, {1});
   timeline.Stop();
   const auto trace = ReadTrace(Path("planned"));
   ASSERT_THAT(trace, SizeIs(7));
   EXPECT_EQ(trace[4], R"({"dur":0,"name":"SUBMITTED","ph":"X","pid":1})");
   EXPECT_EQ(trace[5], R"({"args":{"bucket":7,"set":2},"name":"ALLREDUCE","ph":"B","pid":1})");
+}
+
+TEST_F(TimelineTest, BucketsShowTheirAlgorithmAndWhatTheScheduleSaid) {
+  Timeline timeline;
+  const TimePoint before = Clock::now();
+  ASSERT_TRUE(timeline.Start(Path("predicted"), false));
+  timeline.OperationStart(
+      "x", "ALLREDUCE",
+      {.number = 7,
+       .set = 2,
+       .algorithm = "ring",
+       .predicted = std::pair(before + Seconds(100.0), before + Seconds(102.5))});
+  timeline.OperationEnd("x", ElementType::kFloat32, {1});
+  timeline.Stop();
+  const auto trace = ReadTrace(Path("predicted"));
+  ASSERT_THAT(trace, SizeIs(6));
+  EXPECT_THAT(trace[4], HasSubstr(R"("algorithm":"ring","bucket":7)"));
+  // On the clock of the recording, which began a moment after `before`.
+  const auto at = [&](const std::string& key) {
+    const auto found = trace[4].find("\"" + key + "\":");
+    return found == std::string::npos ? -1.0 : std::stod(trace[4].substr(found + key.size() + 3));
+  };
+  EXPECT_GT(at("predicted_start"), 90e6);
+  EXPECT_LE(at("predicted_start"), 100e6);
+  EXPECT_NEAR(at("predicted_end") - at("predicted_start"), 2.5e6, 1.0);
 }
 
 TEST_F(TimelineTest, CyclesAreMarkedOnlyWhenAskedFor) {

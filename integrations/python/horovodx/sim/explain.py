@@ -61,10 +61,23 @@ def exposed_sentence(step: Recorded) -> str:
     return f"exposed {in_time(step.ended - step.last_ready)}: " + "; ".join(words)
 
 
+_SAID = ("predicted start", "took", "algorithm")
+
+
+def _said(group: Group, zero: float) -> tuple[str, str, str]:
+    """What the engine itself said about a bucket when it started."""
+    algorithm = group.algorithm or "-"
+    if group.predicted is None:
+        return "-", "-", algorithm
+    start, end = group.predicted
+    return f"{1e3 * (start - zero):.2f}", f"{1e3 * (end - start):.2f}", algorithm
+
+
 def table(step: Recorded) -> str:
     zero = step.first_ready
     titles = ("bucket", "tensors", "bytes", "ready ms", "start ms", "took ms", "line idle ms", "")
-    rows = [titles]
+    said = any(group.predicted or group.algorithm for group in step.groups)
+    rows = [titles[:-1] + _SAID + titles[-1:] if said else titles]
     for number, (group, wait) in enumerate(zip(step.groups, _waits(step))):
         rows.append(
             (
@@ -75,10 +88,11 @@ def table(step: Recorded) -> str:
                 f"{1e3 * (group.started - zero):.2f}",
                 f"{1e3 * (group.ended - group.started):.2f}",
                 f"{1e3 * wait:.2f}" if wait > _PAUSE else "-",
+                *(_said(group, zero) if said else ()),
                 f"{_label(group)}: {_why(group)}",
             )
         )
-    widths = [max(len(row[i]) for row in rows) for i in range(len(titles) - 1)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]) - 1)]
     return "\n".join(
         "  ".join([cell.rjust(w) for cell, w in zip(row, widths)] + [row[-1]]).rstrip()
         for row in rows
@@ -160,6 +174,9 @@ def as_json(steps: list[Recorded], number: int) -> dict[str, Any]:
                 "start_seconds": group.started - zero,
                 "end_seconds": group.ended - zero,
                 "line_idle_seconds": wait,
+                "algorithm": group.algorithm or None,
+                "predicted_start_seconds": group.predicted and group.predicted[0] - zero,
+                "predicted_end_seconds": group.predicted and group.predicted[1] - zero,
             }
             for group, wait in zip(step.groups, _waits(step))
         ],

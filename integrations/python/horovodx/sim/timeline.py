@@ -25,6 +25,8 @@ class Operation:
     ended: float = math.nan
     bytes: int = 0
     bucket: Any = None  # as the engine numbers them; None: it did not say
+    algorithm: str = ""  # empty: it did not say
+    predicted: tuple[float, float] | None = None  # by the schedule: start and end
 
 
 @dataclass
@@ -44,6 +46,14 @@ class Group:
     @property
     def ended(self) -> float:
         return max(op.ended for op in self.operations)
+
+    @property
+    def algorithm(self) -> str:
+        return self.operations[0].algorithm
+
+    @property
+    def predicted(self) -> tuple[float, float] | None:
+        return self.operations[0].predicted
 
     @property
     def last(self) -> Operation:
@@ -77,6 +87,13 @@ class Recorded:
 def _args(event: dict[str, Any]) -> dict[str, Any]:
     args = event.get("args")
     return args if isinstance(args, dict) else {}
+
+
+def _predicted(args: dict[str, Any]) -> tuple[float, float] | None:
+    times = [args.get("predicted_start"), args.get("predicted_end")]
+    if any(isinstance(t, bool) or not isinstance(t, int | float) for t in times):
+        return None
+    return times[0] / 1e6, times[1] / 1e6
 
 
 def _bytes(args: dict[str, Any]) -> int:
@@ -132,6 +149,8 @@ class _Reader:
             number = (args.get("set"), args["bucket"]) if "bucket" in args else None
             ready = min(self.ready.pop(pid, now), now)
             operation = Operation(self.names[pid], label, ready, now, bucket=number)
+            operation.algorithm = str(args.get("algorithm", ""))
+            operation.predicted = _predicted(args)
             self.running[pid] = operation
             self._group(operation)
 

@@ -1,0 +1,83 @@
+// AlgorithmChoice: which allreduce a set's buckets run, by what they took so far. Pure.
+//
+// Rank 0 alone measures and decides; what it decided travels inside each bucket, so all ranks run
+// the same. An algorithm that links say might be the fastest is tried a few times at a size before
+// it is believed: in buckets that are negotiated one at a time, in a plan in its first rounds,
+// which the plan itself says. No more is tried once all that are promising are known.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "horovodx/collectives/predict.h"
+#include "horovodx/collectives/select.h"
+#include "horovodx/collectives/selection_table.h"
+#include "horovodx/negotiation/message.h"
+#include "horovodx/schedule/algorithm_costs.h"
+
+namespace horovodx::negotiation {
+
+class AlgorithmChoice {
+ public:
+  using Algorithm = collectives::AllreduceAlgorithm;
+
+  // `team` borrows its rules for life. Not `measured`: by the rules, always.
+  AlgorithmChoice(const collectives::SelectInput& team, bool measured);
+
+  // An allreduce over links has run on rank 0.
+  void Add(Algorithm algorithm, std::uint64_t bytes, double seconds);
+  // Whether there is anything to choose from: more than one rank, over links.
+  bool active() const { return may_ && (team_.hosts > 1 || costs_.samples() > 0); }
+  // This is not the one chosen for this size: it was a trial.
+  bool IsTrial(Algorithm algorithm, std::uint64_t bytes);
+
+  // Says in each allreduce which algorithm is to run, now or round by round.
+  void ForRun(std::vector<Bucket>& buckets);
+  void ForPlan(std::vector<Bucket>& buckets);
+  // Rounds of the plan that try something.
+  std::uint64_t trial_rounds() const { return trial_rounds_; }
+  // A round of the plan has ended on rank 0. True if another choice would now make a step's
+  // allreduces clearly faster: a new plan should be made. Looks ever more rarely.
+  bool RoundEnded(std::uint64_t round);
+
+  std::vector<collectives::SelectionRow> Table() const;
+  const collectives::SelectInput& team() const { return team_; }
+  const schedule::AlgorithmCosts& costs() const { return costs_; }
+  const collectives::AllreduceCosts& fitted() const { return fitted_; }
+  // How often the costs were fitted anew.
+  std::uint64_t fits() const { return fits_; }
+
+ private:
+  static constexpr std::uint64_t kEnough = 3;  // times, to know an algorithm at a size
+  static constexpr std::uint64_t kUsual = 4;   // a size that comes less often is not worth a trial
+  static constexpr double kPromising = 1.5;    // of the least predicted time
+  static constexpr double kWorthAPlan = 0.93;  // of the time as planned
+
+  collectives::SelectInput At(std::uint64_t bytes) const;
+  collectives::Selected Choose(std::uint64_t bytes);
+  // Those that might be the fastest at this size and are not known well enough.
+  std::vector<Algorithm> ToTry(std::uint64_t bytes);
+  void FitIfDue();
+  void Fit();
+
+  collectives::SelectInput team_;
+  const bool may_;
+  schedule::AlgorithmCosts costs_;
+  collectives::AllreduceCosts fitted_;
+  std::uint64_t fitted_samples_ = 0;
+  std::uint64_t fits_ = 0;
+  std::unordered_map<std::uint64_t, collectives::Selected> chosen_;  // by bytes, of this fit
+  std::map<std::pair<int, Algorithm>, std::uint64_t> tried_;         // by class of size: told to
+  std::map<int, std::uint64_t> seen_;                                // negotiated, by class
+
+  std::vector<std::pair<std::uint64_t, Algorithm>> planned_;  // bytes, and what they end up with
+  std::uint64_t trial_rounds_ = 0;
+  std::uint64_t next_look_ = 0;
+  std::uint64_t patience_ = 1;
+};
+
+}  // namespace horovodx::negotiation

@@ -1,0 +1,25 @@
+// What rank 0 knows about allreduces, in words: JSON for programs, a table for people. Pure.
+#pragma once
+
+#include <string>
+
+#include "horovodx/negotiation/algorithm_choice.h"
+#include "horovodx/negotiation/plan_meter.h"
+
+namespace horovodx::runtime {
+
+// What there is to know about one set.
+struct KnownCosts {
+  const negotiation::AlgorithmChoice& choice;
+  const negotiation::PlanMeter& meter;
+  bool on_stage = false;  // ranks of one host, through memory that they share
+};
+
+// "allreduce_selection": {"ranks": 4, "on_stage": false, "samples": 120, "table": [...]} with the
+// rows of collectives::ToJson. "allreduce_selection_table": the same to read. "allreduce_costs":
+// {"samples": 120, "levels": {"host": {"latency": s, "seconds_per_byte": s}, "net": ...},
+//  "algorithms": {"ring": [{"bytes": n, "seconds": s}, ...], ...}}; an algorithm's times by size,
+// "staged" being that of the stage. Empty for any other word.
+std::string Describe(const std::string& what, const KnownCosts& known);
+
+}  // namespace horovodx::runtime

@@ -1,0 +1,48 @@
+// Gaussian process regression with a squared-exponential kernel, and the expected improvement over
+// the best point seen. Pure.
+#pragma once
+
+#include <array>
+#include <vector>
+
+namespace horovodx::tuning {
+
+// A point of the unit square.
+using Place = std::array<double, 2>;
+
+class GaussianProcess {
+ public:
+  // Through `values` at `places` (as many, at least one). `noise` is the standard deviation of a
+  // value, in units of the spread of all values. The length of the kernel is that with the largest
+  // likelihood of a dozen. O(n^3) for each.
+  GaussianProcess(std::vector<Place> places, std::vector<double> values, double noise);
+
+  struct Guess {
+    double mean = 0.0;
+    double deviation = 0.0;
+  };
+  // In the units of the values. O(n^2).
+  Guess At(const Place& place) const;
+  // How much better than the best mean of all places so far a value here is expected to be, by more
+  // than `least` of their spread.
+  double ExpectedImprovement(const Place& place, double least) const;
+  double length() const { return length_; }
+
+ private:
+  // The logarithm of the likelihood with this length; leaves the factor in place.
+  double Factor(double length);
+  double Kernel(const Place& a, const Place& b) const;
+  std::vector<double> SolveLower(std::vector<double> right) const;
+
+  std::vector<Place> places_;
+  std::vector<double> values_;  // normalized
+  double middle_ = 0.0;
+  double spread_ = 1.0;
+  double noise_;
+  double length_ = 0.3;
+  std::vector<std::vector<double>> factor_;  // lower triangle of the kernel's Cholesky factor
+  std::vector<double> weights_;              // the kernel's inverse times values_
+  double best_ = 0.0;                        // the best mean at any of places_, normalized
+};
+
+}  // namespace horovodx::tuning

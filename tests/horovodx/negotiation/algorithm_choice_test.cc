@@ -1,0 +1,192 @@
+#include "horovodx/negotiation/algorithm_choice.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace horovodx::negotiation {
+namespace {
+
+using A = collectives::AllreduceAlgorithm;
+using collectives::LevelCosts;
+using collectives::SelectInput;
+using collectives::Until;
+
+SelectInput On(int hosts, int local, std::size_t bytes = 0) {
+  return {.bytes = bytes, .ranks = hosts * local, .hosts = hosts, .ranks_per_host = local};
+}
+
+// A network on which one algorithm takes `times` what its links say.
+struct Network {
+  SelectInput team;
+  LevelCosts links{{5e-6, 1e-10}, {100e-6, 1e-8}};
+  A odd = A::kMasterWorker;
+  double times = 1.0;
+
+  double Takes(A algorithm, std::uint64_t bytes) const {
+    SelectInput input = team;
+    input.bytes = bytes;
+    return SecondsByLinks(algorithm, input, links, Until::kFirst) *
+           (algorithm == odd ? times : 1.0);
+  }
+};
+
+Bucket BucketOf(std::uint64_t bytes) {
+  Bucket bucket;
+  bucket.entries.push_back({"t" + std::to_string(bytes), bytes / 4, {}, {}});
+  return bucket;
+}
+
+// Negotiated steps of one bucket; what ran.
+std::vector<A> RunSteps(AlgorithmChoice& choice, const Network& net, std::uint64_t bytes,
+                        int steps) {
+  std::vector<A> ran;
+  for (int i = 0; i < steps; ++i) {
+    std::vector<Bucket> buckets = {BucketOf(bytes)};
+    choice.ForRun(buckets);
+    A algorithm = A::kRing;  // as the rules would say
+    if (!buckets[0].algorithms.empty()) algorithm = static_cast<A>(buckets[0].algorithms.back());
+    choice.Add(algorithm, bytes, net.Takes(algorithm, bytes));
+    ran.push_back(algorithm);
+  }
+  return ran;
+}
+
+A Fastest(const Network& net, std::uint64_t bytes) {
+  SelectInput input = net.team;
+  input.bytes = bytes;
+  A best = A::kRing;
+  const auto whole = [&](A a) {
+    return SecondsByLinks(a, input, net.links) * (a == net.odd ? net.times : 1.0);
+  };
+  for (A other : EligibleAllreduces(input)) {
+    if (whole(other) < whole(best)) best = other;
+  }
+  return best;
+}
+
+TEST(AlgorithmChoiceTest, SettlesOnTheFastestAfterAFewTrials) {
+  for (const std::uint64_t bytes : {1024u, 100u << 10, 16u << 20}) {
+    for (A odd : {A::kRing, A::kRecursiveDoubling, A::kMasterWorker}) {
+      const Network net{.team = On(6, 1), .odd = odd, .times = 4.0};
+      AlgorithmChoice choice(net.team, true);
+      const std::vector<A> ran = RunSteps(choice, net, bytes, 200);
+      const std::vector<A> late(ran.end() - 50, ran.end());
+      for (A algorithm : late) {
+        const double time = net.Takes(algorithm, bytes);
+        EXPECT_LE(time, 1.1 * net.Takes(Fastest(net, bytes), bytes))
+            << NameOf(algorithm) << " of " << bytes << " bytes, " << NameOf(odd) << " being slow";
+      }
+      EXPECT_EQ(std::set<A>(late.begin(), late.end()).size(), 1u) << "still trying";
+    }
+  }
+}
+
+TEST(AlgorithmChoiceTest, TrialsAreFew) {
+  const Network net{.team = On(4, 2)};
+  AlgorithmChoice choice(net.team, true);
+  std::map<A, int> count;
+  for (A algorithm : RunSteps(choice, net, 1 << 20, 500)) ++count[algorithm];
+  int settled = 0;
+  for (const auto& [algorithm, n] : count) {
+    settled += n > 100;
+    EXPECT_TRUE(n <= 20 || n > 100) << NameOf(algorithm) << " " << n;
+  }
+  EXPECT_EQ(settled, 1);
+}
+
+TEST(AlgorithmChoiceTest, APlanTriesInItsFirstRoundsOnlyAndOneBucketOfASize) {
+  const Network net{.team = On(6, 1)};
+  AlgorithmChoice choice(net.team, true);
+  RunSteps(choice, net, 64 << 10, 4);
+  std::vector<Bucket> buckets = {BucketOf(64 << 10), BucketOf(64 << 10), BucketOf(8 << 20)};
+  choice.ForPlan(buckets);
+  EXPECT_GT(choice.trial_rounds(), 0u);
+  EXPECT_LE(choice.trial_rounds(), 24u);
+  EXPECT_GT(buckets[0].algorithms.size(), 1u);
+  EXPECT_EQ(std::max(buckets[0].algorithms.size(), buckets[2].algorithms.size()),
+            choice.trial_rounds() + 1);
+  EXPECT_EQ(buckets[1].algorithms.size(), 1u);
+  EXPECT_EQ(buckets[1].algorithms.back(), buckets[0].algorithms.back());
+  std::vector<Bucket> again = {BucketOf(64 << 10)};
+  choice.ForPlan(again);
+  EXPECT_EQ(choice.trial_rounds(), 0u) << "the same was tried twice";
+}
+
+TEST(AlgorithmChoiceTest, WhatTrialsShowMakesAnotherPlan) {
+  // The rules say ring, and nothing says that it is three times as slow as its links.
+  const Network net{.team = On(6, 1), .odd = A::kRing, .times = 3.0};
+  AlgorithmChoice choice(net.team, true);
+  const std::uint64_t bytes = 4 << 20;
+  for (int i = 0; i < 4; ++i) choice.Add(A::kRing, bytes, net.Takes(A::kRing, bytes));
+  int plans = 0;
+  A last = A::kRing;
+  for (std::uint64_t total = 0; total < 3000; ++plans) {
+    std::vector<Bucket> buckets = {BucketOf(bytes)};
+    choice.ForPlan(buckets);
+    const auto& list = buckets[0].algorithms;
+    last = static_cast<A>(list.back());
+    bool anew = false;
+    for (std::uint64_t round = 0; !anew && total < 3000; ++round, ++total) {
+      const auto algorithm = static_cast<A>(list[std::min<std::uint64_t>(round, list.size() - 1)]);
+      choice.Add(algorithm, bytes, net.Takes(algorithm, bytes));
+      anew = choice.RoundEnded(round);
+    }
+  }
+  EXPECT_NE(last, A::kRing);
+  EXPECT_LE(net.Takes(last, bytes), 1.1 * net.Takes(Fastest(net, bytes), bytes)) << NameOf(last);
+  EXPECT_LE(plans, 4) << "it does not settle";
+}
+
+TEST(AlgorithmChoiceTest, WishesAndGuaranteesAreNotTried) {
+  const Network net{.team = On(6, 1)};
+  SelectInput torus = net.team;
+  torus.torus = true;
+  AlgorithmChoice wished(torus, true);
+  for (A algorithm : RunSteps(wished, net, 1 << 20, 50)) EXPECT_EQ(algorithm, A::kTorus);
+  const collectives::AllreduceRule rules[] = {{A::kTree, 0, 4096}};
+  SelectInput some = net.team;
+  some.overrides = rules;
+  AlgorithmChoice ruled(some, true);
+  for (A algorithm : RunSteps(ruled, net, 4000, 50)) EXPECT_EQ(algorithm, A::kTree);
+  SelectInput sure = net.team;
+  sure.deterministic = true;
+  AlgorithmChoice deterministic(sure, true);
+  AlgorithmChoice by_rules(net.team, false);
+  for (AlgorithmChoice* choice : {&deterministic, &by_rules}) {
+    RunSteps(*choice, net, 1 << 20, 50);
+    std::vector<Bucket> buckets = {BucketOf(1 << 20)};
+    choice->ForRun(buckets);
+    choice->ForPlan(buckets);
+    EXPECT_TRUE(buckets[0].algorithms.empty());
+    EXPECT_FALSE(choice->RoundEnded(1000));
+  }
+}
+
+TEST(AlgorithmChoiceTest, OneHostIsLeftAloneUnlessItRunsOverLinks) {
+  AlgorithmChoice choice(On(1, 4), true);
+  EXPECT_FALSE(choice.active());
+  std::vector<Bucket> buckets = {BucketOf(1 << 20)};
+  choice.ForRun(buckets);
+  EXPECT_TRUE(buckets[0].algorithms.empty());
+  choice.Add(A::kRing, 1 << 20, 1e-3);
+  EXPECT_TRUE(choice.active());
+  AlgorithmChoice alone(On(1, 1), true);
+  alone.Add(A::kRing, 1 << 20, 1e-3);
+  EXPECT_FALSE(alone.active());
+}
+
+TEST(AlgorithmChoiceTest, EmptyAndForeignBucketsAreServedToo) {
+  const Network net{.team = On(2, 1)};
+  AlgorithmChoice choice(net.team, true);
+  RunSteps(choice, net, 1000, 20);
+  std::vector<Bucket> buckets = {BucketOf(0), BucketOf(8)};
+  buckets[1].kind = Kind::kAllgather;
+  choice.ForRun(buckets);
+  EXPECT_EQ(buckets[0].algorithms.size(), 1u);
+  EXPECT_TRUE(buckets[1].algorithms.empty());
+}
+
+}  // namespace
+}  // namespace horovodx::negotiation

@@ -30,6 +30,8 @@ LARGE_BETWEEN_HOSTS = 1 << 15
 SUSPENDED_SECONDS = 11.0  # more than any of the limits in SETTINGS
 _PATIENCE = 150.0  # for a whole drill; only a hang takes so long
 _AFTERWARDS = 20.0  # for all to be gone
+# Once: pytest changes the environment while drills run beside it in threads.
+_ENVIRON = {k: v for k, v in os.environ.items() if not k.startswith(("HOROVOD", "DRILL_"))}
 _one_network = threading.Lock()  # hosts of one process have the same names
 
 
@@ -86,9 +88,14 @@ class Drill:
         )
         count = LARGE_BETWEEN_HOSTS if cell.fault in BETWEEN_HOSTS else LARGE
         name, value = self._mark.split("=")
-        kept = {k: v for k, v in os.environ.items() if not k.startswith(("HOROVOD", "DRILL_"))}
+        own = (
+            {"PATH": f"{hosts.folder}/bin:{_ENVIRON['PATH']}", "HOME": hosts.folder}
+            if hosts
+            else {}
+        )
         self._env = {
-            **(hosts.env() if hosts else kept),
+            **_ENVIRON,
+            **own,
             **SETTINGS,
             **TRANSPORTS[cell.transport],
             **cell.expect.settings,

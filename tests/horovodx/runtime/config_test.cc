@@ -73,6 +73,8 @@ TEST_F(ConfigTest, EveryVariableReachesItsField) {
                     {"HOROVOD_GLOO_TIMEOUT_SECONDS", "2.5"},
                     {"HOROVOD_CONTROLLER", "Gloo"},
                     {"HOROVOD_CPU_OPERATIONS", "CCL"},
+                    {"HOROVOD_MPI_THREADS_DISABLE", "1"},
+                    {"HOROVODX_MPI_LIBRARY", "/opt/libmpi.so.40"},
                     {"HOROVODX_SECRET", kSecret},
                     {"HOROVODX_JOB_ID", "job 9"},
                     {"HOROVODX_TRANSPORT", "tcp"},
@@ -125,6 +127,8 @@ TEST_F(ConfigTest, EveryVariableReachesItsField) {
   EXPECT_EQ(c.timeout, Seconds(2.5));
   EXPECT_EQ(c.controller, "gloo");
   EXPECT_EQ(c.cpu_operations, "ccl");
+  EXPECT_FALSE(c.mpi_threads);
+  EXPECT_EQ(c.mpi_library, "/opt/libmpi.so.40");
   ASSERT_THAT(c.secret, SizeIs(32));
   EXPECT_EQ(c.secret.substr(0, 3), std::string("\x00\xff\x10", 3));
   EXPECT_EQ(c.secret.back(), '\xff');
@@ -193,7 +197,7 @@ TEST_F(ConfigTest, RefusesWhatWouldMakeTheJobComeUpWrong) {
       {"HOROVOD_CPU_OPERATIONS", "cuda", "one of mpi, gloo, ccl"},
       {"HOROVOD_FUSION_THRESHOLD", "12x", "whole number from 0"},
       {"HOROVOD_FUSION_THRESHOLD", "-1", "whole number from 0"},
-      {"HOROVODX_TRANSPORT", "udp", "one of auto, shm, tcp"},
+      {"HOROVODX_TRANSPORT", "udp", "one of auto, shm, tcp, mpi"},
       {"HOROVODX_STREAMS", "0", "from 1 to 64"},
       {"HOROVODX_SCHEDULE", "best", "one of fusion, wfbp, buckets, mgwfbp, optimal"},
       {"HOROVODX_PLANS", "yes", "0 or 1"},

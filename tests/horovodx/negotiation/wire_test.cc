@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "horovodx/collectives/select.h"
 #include "tests/horovodx/negotiation/message_maker.h"
 
 namespace horovodx::negotiation {
@@ -57,11 +58,12 @@ TEST(WireTest, ACountWithoutItsBytesIsRefusedBeforeItIsBelieved) {
 TEST(WireTest, AnAlgorithmThatIsNoneIsRefused) {
   negotiation::Run run;
   run.buckets.resize(1);
-  run.buckets[0].algorithms = {0, 9};
+  constexpr auto kNone = static_cast<std::uint8_t>(collectives::kAllreduceAlgorithms);
+  run.buckets[0].algorithms = {0, kNone - 1};
   std::vector<DownRecord> records;
   Append(records, {0}, run);
   EXPECT_TRUE(DecodeDown(Encode(records)).ok());
-  std::get<negotiation::Run>(records[0].message).buckets[0].algorithms[1] = 10;
+  std::get<negotiation::Run>(records[0].message).buckets[0].algorithms[1] = kNone;
   EXPECT_THAT(DecodeDown(Encode(records)).status().message(), HasSubstr("no such algorithm"));
 }
 

@@ -185,12 +185,9 @@ Result<std::unique_ptr<MpiJob>> MpiJob::Meet(Config& config, const Launcher& lau
   return job;
 }
 
-MpiJob::~MpiJob() {
-  // After a failure it stays: freeing it may wait for ranks that are gone.
-  if (comm_ != nullptr && !library_.unfinished() && !library_.call().finished()) {
-    library_.call().release(&comm_);
-  }
-}
+// The communicator stays, for as long as the process: MPI gives the number of a freed one to the
+// next, and blocks of this life that nobody took would then be taken for those of the next.
+MpiJob::~MpiJob() = default;
 
 Result<MpiJob::Members> MpiJob::FindMembers(const Launcher& launcher,
                                             const Invitation& invitation) const {

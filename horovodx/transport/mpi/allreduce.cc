@@ -121,7 +121,7 @@ Status MpiAllreduce::Finish(horovodx::mpi::Request request, const Deadline& dead
         library_.Check(library_.call().test(&request, &done, nullptr), "MPI_Iallreduce"));
     if (done) return Status::Ok();
     // Everybody is in it, so nobody takes it back; but somebody may die.
-    const Status status = interrupt_.Check();
+    Status status = interrupt_.Check();
     if (!status.ok() && status.code() != StatusCode::kCancelled) return status;
     if (deadline.Passed()) return Status::Unknown("waited too long for MPI's allreduce");
     if (Clock::now() < asleep_at) {

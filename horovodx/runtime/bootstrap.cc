@@ -102,8 +102,7 @@ Result<std::unique_ptr<Engine>> StartFromEnvironment(int generation,
   HVDX_ASSIGN_OR_RETURN(const bool by_mpi, MeetsByMpi(config, launcher, invitation));
   std::unique_ptr<MpiJob> job;
   if (by_mpi) {
-    HVDX_ASSIGN_OR_RETURN(job, MpiJob::Meet(config, launcher, invitation, process_sets,
-                                            Deadline::After(config.timeout)));
+    HVDX_ASSIGN_OR_RETURN(job, MpiJob::Meet(config, launcher, invitation, process_sets));
   }
   auto sets = WithoutRepeats(std::move(process_sets), config.size);
   HVDX_ASSIGN_OR_RETURN(EngineOptions options, OptionsFrom(config, std::move(sets)));

@@ -157,8 +157,7 @@ Result<bool> MeetsByMpi(const Config& config, const Launcher& launcher,
 
 Result<std::unique_ptr<MpiJob>> MpiJob::Meet(Config& config, const Launcher& launcher,
                                              const Invitation& invitation,
-                                             std::vector<std::vector<int>>& process_sets,
-                                             const Deadline& deadline) {
+                                             std::vector<std::vector<int>>& process_sets) {
   auto loaded = mpi::Library::Load(LibraryFor(config, launcher));
   if (!loaded.ok()) {
     const std::string asked = config.controller == "mpi" ? "HOROVOD_CONTROLLER is 'mpi'"
@@ -180,7 +179,8 @@ Result<std::unique_ptr<MpiJob>> MpiJob::Meet(Config& config, const Launcher& lau
     config.size = 1;
     return std::unique_ptr<MpiJob>();
   }
-  HVDX_RETURN_IF_ERROR(job->Gather(config, launcher, members, invitation, process_sets, deadline));
+  HVDX_RETURN_IF_ERROR(job->Gather(config, launcher, members, invitation, process_sets,
+                                   Deadline::After(config.timeout)));
   library.LeaveUnfinished(false);
   return job;
 }

@@ -4,8 +4,9 @@
 // it is, and the job's secret. From there on all is as with horovodrun; what MPI knows besides, who
 // shares a host and who is in which communicator, fills in the rest of the configuration.
 //
-// Nobody spins: whoever waits for a ticket looks every millisecond, and the deadline holds for all
-// of it. Collective calls of MPI, which have no time limit, are made when all have come.
+// Nobody spins: whoever waits for a ticket looks every millisecond, and the configuration's time
+// limit holds for all of it but MPI_Init, which waits for every process as long as that takes.
+// Collective calls of MPI, which have no time limit either, are made when all have come.
 #pragma once
 
 #include <memory>
@@ -41,8 +42,7 @@ class MpiJob {
   // not invited and is on its own, which a warning says.
   static Result<std::unique_ptr<MpiJob>> Meet(Config& config, const Launcher& launcher,
                                               const Invitation& invitation,
-                                              std::vector<std::vector<int>>& process_sets,
-                                              const Deadline& deadline);
+                                              std::vector<std::vector<int>>& process_sets);
   ~MpiJob();
 
   mpi::Library& library() { return library_; }

@@ -116,6 +116,7 @@ class TestCommunicators:
 
 @pytest.mark.parametrize("missing", [0, 1])
 def test_a_rank_that_does_not_come_is_named(missing: int) -> None:
+    pytest.importorskip("mpi4py")
     words = [*mpirun.mpirun(3), *mpirun.program("init_only.py", "missing_rank", str(missing))]
     code, output = mpirun.run(words, HOROVOD_GLOO_TIMEOUT_SECONDS="10")
     assert code not in (0, None)

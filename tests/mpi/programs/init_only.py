@@ -3,8 +3,8 @@
 import sys
 
 how = sys.argv[1]
-if how in ("communicator", "sets_without_comm"):
-    from mpi4py import MPI
+if how in ("communicator", "sets_without_comm", "missing_rank"):
+    from mpi4py import MPI  # which starts MPI, and that waits for all processes
 
 import horovod.torch as hvd  # noqa: E402
 

@@ -126,6 +126,8 @@ TEST(EngineSelectionTest, RankZeroTellsWhatItKnows) {
     const std::string selection = engine.Describe("allreduce_selection");
     const std::string table = engine.Describe("allreduce_selection_table");
     const std::string costs = engine.Describe("allreduce_costs");
+    EXPECT_THAT(engine.Describe("nothing"), IsEmpty());
+    TrainSteps(engine, 1);  // nobody ends its engine before all have asked
     if (engine.rank() != 0) {
       for (const std::string& text : {selection, table, costs}) EXPECT_THAT(text, IsEmpty());
       return;
@@ -135,7 +137,6 @@ TEST(EngineSelectionTest, RankZeroTellsWhatItKnows) {
     EXPECT_THAT(table, HasSubstr("between hosts"));
     EXPECT_THAT(costs, HasSubstr(R"("levels": {"host": {"latency": )"));
     EXPECT_THAT(costs, HasSubstr(R"("recursive_doubling": [{"bytes": )"));
-    EXPECT_THAT(engine.Describe("nothing"), IsEmpty());
   });
 }
 

@@ -5,6 +5,13 @@
 #include "horovodx/runtime/bootstrap.h"
 
 namespace horovodx::api {
+namespace {
+
+void LeaveMpi() {
+  if (auto* library = mpi::Library::Loaded(); library != nullptr) library->LeaveUnfinished(true);
+}
+
+}  // namespace
 
 ProcessEngine& ProcessEngine::Get() {
   // Never destroyed: threads of the host program may still call in while the process exits.
@@ -16,10 +23,13 @@ Status ProcessEngine::Init(std::vector<std::vector<int>> process_sets,
                            const runtime::Invitation& invitation) {
   MutexLock one_at_a_time(init_mutex_);
   if (engine() != nullptr) return Status::Ok();
-  HVDX_ASSIGN_OR_RETURN(auto started, runtime::StartFromEnvironment(
-                                          generation_++, std::move(process_sets), invitation));
+  auto started = runtime::StartFromEnvironment(generation_++, std::move(process_sets), invitation);
+  if (!started.ok()) {
+    LeaveMpi();  // its end would wait for ranks that have not come
+    return started.status();
+  }
   MutexLock lock(mutex_);
-  engine_ = std::move(started);
+  engine_ = std::move(started).value();
   return Status::Ok();
 }
 
@@ -32,9 +42,7 @@ void ProcessEngine::Shutdown() {
   }
   if (going == nullptr) return;
   going->Shutdown();  // calls made meanwhile are told that it has been shut down
-  if (mpi::Library* library = mpi::Library::Loaded(); library != nullptr && going->failed()) {
-    library->LeaveUnfinished(true);
-  }
+  if (going->failed()) LeaveMpi();
   MutexLock lock(mutex_);
   engine_ = nullptr;
 }

@@ -118,7 +118,7 @@ class TestCommunicators:
 def test_a_rank_that_does_not_come_is_named(missing: int) -> None:
     pytest.importorskip("mpi4py")
     words = [*mpirun.mpirun(3), *mpirun.program("init_only.py", "missing_rank", str(missing))]
-    code, output = mpirun.run(words, HOROVOD_GLOO_TIMEOUT_SECONDS="10")
+    code, output = mpirun.run(words, HOROVOD_GLOO_TIMEOUT_SECONDS="8")
     assert code not in (0, None)
     expected = "rank 1 is missing" if missing else "rank 0 of the communicator has not called"
     assert expected in output

@@ -24,7 +24,7 @@ try:
         import time
 
         if os.environ["OMPI_COMM_WORLD_RANK"] == sys.argv[2]:
-            time.sleep(60)
+            time.sleep(20)
         hvd.init()
     else:
         hvd.init()

@@ -90,10 +90,10 @@ def _args(event: dict[str, Any]) -> dict[str, Any]:
 
 
 def _predicted(args: dict[str, Any]) -> tuple[float, float] | None:
-    times = [args.get("predicted_start"), args.get("predicted_end")]
-    if any(isinstance(t, bool) or not isinstance(t, int | float) for t in times):
+    start, end = args.get("predicted_start"), args.get("predicted_end")
+    if not isinstance(start, int | float) or not isinstance(end, int | float):
         return None
-    return times[0] / 1e6, times[1] / 1e6
+    return start / 1e6, end / 1e6
 
 
 def _bytes(args: dict[str, Any]) -> int:

@@ -32,11 +32,14 @@ Cost Steps(int steps, double bytes) {
 void AddRowsAndColumns(LevelTraffic& to, int hosts, int local, std::size_t bytes) {
   const auto columns = static_cast<std::size_t>(local);
   const std::size_t window = SliceBytes(hosts, bytes / columns) * columns;
+  std::size_t windows = 0;
   for (std::size_t done = 0; done == 0 || done < bytes; done += window) {
+    ++windows;
     const std::size_t now = std::min(window, bytes - done);
     to.host = to.host + CostOfRingPass(local, now) + CostOfRingPass(local, now);
     to.net = to.net + CostOfRing(hosts, now / columns);
   }
+  to.beside = 1.0 - 1.0 / static_cast<double>(windows);  // see rows_and_columns.h
 }
 
 // Several hosts with several ranks each. The ranks of a host are neighbours.

@@ -21,7 +21,9 @@ double Take(const LinkCost& link, const Cost& cost, double flows = 1.0) {
 double SecondsByLinks(AllreduceAlgorithm algorithm, const SelectInput& input,
                       const LevelCosts& levels, Until until) {
   const LevelTraffic t = LevelTrafficOf(algorithm, input);
-  const double all = Take(levels.host, t.host) + Take(levels.net, t.net, t.flows);
+  const double host = Take(levels.host, t.host);
+  const double net = Take(levels.net, t.net, t.flows);
+  const double all = host + net - t.beside * std::min(host, net);
   if (until == Until::kAll) return all;
   const double after = Take(levels.host, t.host_after_first) + Take(levels.net, t.net_after_first);
   return std::max(all - after, 0.0);

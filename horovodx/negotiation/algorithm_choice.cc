@@ -48,7 +48,8 @@ bool AlgorithmChoice::IsTrial(Algorithm algorithm, std::uint64_t bytes) {
 
 std::vector<AlgorithmChoice::Algorithm> AlgorithmChoice::ToTry(std::uint64_t bytes) {
   std::vector<Algorithm> some;
-  if (fits_ == 0 || !ByTime(Choose(bytes).why)) return some;
+  const Selected chosen = Choose(bytes);
+  if (fits_ == 0 || !ByTime(chosen.why)) return some;
   const collectives::SelectInput input = At(bytes);
   const auto eligible = collectives::EligibleAllreduces(input);
   double least = std::numeric_limits<double>::infinity();
@@ -56,10 +57,12 @@ std::vector<AlgorithmChoice::Algorithm> AlgorithmChoice::ToTry(std::uint64_t byt
     least = std::min(least, PredictAllreduce(algorithm, input, fitted_).seconds);
   }
   for (const Algorithm algorithm : eligible) {
+    if (algorithm == chosen.algorithm) continue;
     const std::uint64_t known = std::max(costs_.SamplesLike(algorithm, bytes),
                                          tried_[{schedule::SizeClassOf(bytes), algorithm}]);
-    const double predicted = PredictAllreduce(algorithm, input, fitted_).seconds;
-    if (known < kEnough && predicted <= kPromising * least) some.push_back(algorithm);
+    const collectives::Prediction predicted = PredictAllreduce(algorithm, input, fitted_);
+    const double most = (predicted.measured ? kAsGood : kPromising) * least;
+    if (known < kEnough && predicted.seconds <= most) some.push_back(algorithm);
   }
   return some;
 }
@@ -106,17 +109,16 @@ void AlgorithmChoice::ForPlan(std::vector<Bucket>& buckets) {
     const int size = schedule::SizeClassOf(bytes);
     bucket.algorithms.clear();
     if (trying.insert(size).second) {  // one bucket of a size is enough
-      const auto some = ToTry(bytes);
-      for (std::uint64_t i = 0; i < kEnough; ++i) {
-        for (const Algorithm other : some) bucket.algorithms.push_back(NumberOf(other));
+      for (const Algorithm other : ToTry(bytes)) {
+        bucket.algorithms.push_back(NumberOf(other));
+        ++tried_[{size, other}];
       }
-      for (const Algorithm other : some) tried_[{size, other}] += kEnough;
     }
     trial_rounds_ = std::max<std::uint64_t>(trial_rounds_, bucket.algorithms.size());
     bucket.algorithms.push_back(NumberOf(algorithm));
     planned_.emplace_back(bytes, algorithm);
   }
-  next_look_ = trial_rounds_ + 2 + 8 * patience_;
+  next_look_ = trial_rounds_ > 0 ? trial_rounds_ : 2 + 8 * patience_;
 }
 
 bool AlgorithmChoice::RoundEnded(std::uint64_t round) {

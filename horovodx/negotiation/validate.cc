@@ -135,14 +135,35 @@ std::string CheckPrescaleSize(const Request& first, std::uint64_t threshold) {
          " bytes: increase HOROVOD_FUSION_THRESHOLD, which is " + std::to_string(threshold) + ".";
 }
 
+// Who differs from whom: the first rank that has a request, and all that do not fit it.
+std::string Culprits(const Request& first, std::int32_t first_rank,
+                     const std::vector<std::int32_t>& others) {
+  constexpr std::size_t kNamed = 8;
+  std::string text = " Tensor '" + first.name + "': rank " + std::to_string(first_rank) +
+                     " against rank" + (others.size() == 1 ? " " : "s ");
+  for (std::size_t i = 0; i < std::min(others.size(), kNamed); ++i) {
+    text += (i == 0 ? "" : ", ") + std::to_string(others[i]);
+  }
+  if (others.size() > kNamed) text += " and " + std::to_string(others.size() - kNamed) + " more";
+  return text + ".";
+}
+
 std::string CheckAll(Check check, const Request& first, const Requests& requests,
                      const ValidateOptions& options) {
-  for (const auto& request : requests) {
-    if (request == nullptr) continue;
-    std::string wrong = check({first, *request, options});
-    if (!wrong.empty()) return wrong;
+  std::string wrong = check({first, first, options});
+  if (!wrong.empty()) return wrong;
+  std::int32_t first_rank = -1;
+  std::vector<std::int32_t> others;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (requests[i] == nullptr) continue;
+    if (first_rank < 0) first_rank = options.ranks[i];
+    std::string found = check({first, *requests[i], options});
+    if (found.empty()) continue;
+    if (wrong.empty()) wrong = std::move(found);
+    others.push_back(options.ranks[i]);
   }
-  return "";
+  if (!others.empty()) wrong += Culprits(first, first_rank, others);
+  return wrong;
 }
 
 std::string FindMistake(const Request& first, const Requests& requests,

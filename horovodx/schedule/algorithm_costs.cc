@@ -21,7 +21,8 @@ LevelPoint PointOf(const collectives::LevelTraffic& t, const Point& measured) {
           .net_steps = Less(steps(t.net), steps(t.net_after_first)),
           .net_bytes = Less(t.net.path_bytes * t.flows, t.net_after_first.path_bytes),
           .seconds = measured.seconds,
-          .weight = measured.weight};
+          .weight = measured.weight,
+          .beside = t.beside};
 }
 
 }  // namespace

@@ -79,8 +79,9 @@ class Search {
     const double net_latency = std::exp(links[2]);
     const double net_byte = std::exp(links[3]);
     for (const LevelPoint& p : points_) {
-      const double seconds = p.host_steps * host_latency + p.host_bytes * host_byte +
-                             p.net_steps * net_latency + p.net_bytes * net_byte;
+      const double host = p.host_steps * host_latency + p.host_bytes * host_byte;
+      const double net = p.net_steps * net_latency + p.net_bytes * net_byte;
+      const double seconds = host + net - p.beside * std::min(host, net);
       sum += p.weight * Huber(std::log(std::max(seconds, 1e-12) / p.seconds));
     }
     return sum;

@@ -15,6 +15,7 @@ struct LevelPoint {
   double net_bytes = 0.0;
   double seconds = 0.0;  // > 0
   double weight = 1.0;
+  double beside = 0.0;  // how much of the level that takes less time runs beside the other
 };
 
 // The links with which the points come out best: relative errors, of which large ones count only in

@@ -29,7 +29,7 @@ RATES = {"100mbit": 12.5e6, "1gbit": 125e6, "none": 2e9}
 WORKLOADS = {"small": 8.7e6, "resnet50": 102.2e6, "bert_base": 438e6}  # bytes
 ALLREDUCE = "allreduce"
 # Steps to warm up, steps that count, and turns, where a step takes less than so many seconds.
-_STEPS = ((0.3, (16, 10, 3)), (3.0, (12, 4, 2)), (30.0, (6, 3, 1)), (math.inf, (4, 1, 1)))
+_STEPS = ((0.3, (16, 10, 3)), (3.0, (6, 3, 2)), (15.0, (5, 2, 1)), (math.inf, (4, 1, 1)))
 _LONGEST = 4 * 3600.0
 
 

@@ -1,5 +1,6 @@
 #include "tools/sim/cluster.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace horovodx::sim {
@@ -30,12 +31,11 @@ Traffic TrafficOf(A algorithm, const Cluster& cluster, std::uint64_t bytes) {
 double SecondsOf(A algorithm, const Cluster& cluster, std::uint64_t bytes) {
   if (cluster.ranks() == 1) return 0.0;
   const Traffic t = TrafficOf(algorithm, cluster, bytes);
-  const Level& host = cluster.host;
-  const Level& net = cluster.net;
-  return static_cast<double>(t.host.steps) * host.latency +
-         static_cast<double>(t.net.steps) * net.latency +
-         t.host.path_bytes * host.seconds_per_byte +
-         t.net.path_bytes * t.flows * net.seconds_per_byte + t.reduced * cluster.reduce;
+  const double host = static_cast<double>(t.host.steps) * cluster.host.latency +
+                      t.host.path_bytes * cluster.host.seconds_per_byte;
+  const double net = static_cast<double>(t.net.steps) * cluster.net.latency +
+                     t.net.path_bytes * t.flows * cluster.net.seconds_per_byte;
+  return host + net - t.beside * std::min(host, net) + t.reduced * cluster.reduce;
 }
 
 Result<Choice> Choice::Of(std::string_view name) {

@@ -28,6 +28,25 @@ TEST(PredictTest, WhatNeverRanIsWhatItsLinksTake) {
                    6 * 1e-6 + 1.5e6 * 1e-10);
 }
 
+TEST(PredictTest, RowsAndColumnsTakeAsLongAsTheLongerOfThem) {
+  const std::size_t bytes = 64 << 20;
+  for (A algorithm : {A::kHierarchicalSlices, A::kTorus}) {
+    const auto takes = [&](double host, double net) {
+      return SecondsByLinks(algorithm, On(4, 2, bytes), {{0.0, host}, {0.0, net}});
+    };
+    const double host = takes(1e-10, 0.0);
+    const double net = takes(0.0, 1e-9);
+    EXPECT_LT(takes(1e-10, 1e-9), net + 0.2 * host);
+    EXPECT_GT(takes(1e-10, 1e-9), net);
+    EXPECT_LT(takes(1e-8, 1e-9), 100 * host + 0.2 * net);
+  }
+  // One window has nothing to run beside.
+  const auto small = [&](double host, double net) {
+    return SecondsByLinks(A::kTorus, On(4, 2, 800), {{0.0, host}, {0.0, net}});
+  };
+  EXPECT_NEAR(small(1e-9, 1e-9), small(1e-9, 0.0) + small(0.0, 1e-9), 1e-15);
+}
+
 TEST(PredictTest, ARunCorrectsItsOwnAlgorithmNearItsSizeMost) {
   AllreduceCosts costs = Links({1e-6, 1e-10}, {50e-6, 1e-9});
   const double ring = PredictAllreduce(A::kRing, On(4, 1, 1 << 20), costs).seconds;

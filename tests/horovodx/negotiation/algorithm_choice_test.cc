@@ -100,7 +100,7 @@ TEST(AlgorithmChoiceTest, APlanTriesInItsFirstRoundsOnlyAndOneBucketOfASize) {
   const Network net{.team = On(6, 1)};
   AlgorithmChoice choice(net.team, true);
   RunSteps(choice, net, 64 << 10, 4);
-  std::vector<Bucket> buckets = {BucketOf(64 << 10), BucketOf(64 << 10), BucketOf(8 << 20)};
+  std::vector<Bucket> buckets = {BucketOf(8 << 20), BucketOf(8 << 20), BucketOf(64 << 20)};
   choice.ForPlan(buckets);
   EXPECT_GT(choice.trial_rounds(), 0u);
   EXPECT_LE(choice.trial_rounds(), 24u);
@@ -109,9 +109,30 @@ TEST(AlgorithmChoiceTest, APlanTriesInItsFirstRoundsOnlyAndOneBucketOfASize) {
             choice.trial_rounds() + 1);
   EXPECT_EQ(buckets[1].algorithms.size(), 1u);
   EXPECT_EQ(buckets[1].algorithms.back(), buckets[0].algorithms.back());
-  std::vector<Bucket> again = {BucketOf(64 << 10)};
-  choice.ForPlan(again);
-  EXPECT_EQ(choice.trial_rounds(), 0u) << "the same was tried twice";
+}
+
+TEST(AlgorithmChoiceTest, OnceIsEnoughForTheSlowerOnes) {
+  // Links do not tell that all but the ring take four times as long.
+  const Network net{.team = On(2, 2), .odd = A::kRing, .times = 0.25};
+  const std::uint64_t bytes = 4 << 20;
+  AlgorithmChoice choice(net.team, true);
+  for (int i = 0; i < 4; ++i) choice.Add(A::kRing, bytes, net.Takes(A::kRing, bytes));
+  std::vector<Bucket> first = {BucketOf(bytes)};
+  choice.ForPlan(first);
+  const auto& list = first[0].algorithms;
+  EXPECT_GT(list.size(), 1u);
+  for (std::uint64_t round = 0; round < list.size(); ++round) {
+    const auto algorithm = static_cast<A>(list[round]);
+    EXPECT_EQ(std::count(list.begin(), list.end() - 1, list[round]), round + 1 < list.size());
+    choice.Add(algorithm, bytes, net.Takes(algorithm, bytes));
+    choice.RoundEnded(round);
+  }
+  for (const std::uint64_t about : {bytes, bytes / 2 + 4, 2 * bytes - 4}) {
+    std::vector<Bucket> again = {BucketOf(about)};
+    choice.ForPlan(again);
+    EXPECT_EQ(choice.trial_rounds(), 0u) << about;
+    EXPECT_EQ(again[0].algorithms.back(), static_cast<std::uint8_t>(A::kRing)) << about;
+  }
 }
 
 TEST(AlgorithmChoiceTest, WhatTrialsShowMakesAnotherPlan) {

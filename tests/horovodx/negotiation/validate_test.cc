@@ -93,6 +93,28 @@ INSTANTIATE_TEST_SUITE_P(
                 },
                 "Mismatched data types"}));
 
+TEST(ValidateTest, AMistakeNamesTheRanksThatDiffer) {
+  const auto request = [](std::vector<std::int64_t> shape) {
+    return MakeRequest("x", Kind::kAllreduce, std::move(shape));
+  };
+  const auto error = [&](const Requests& requests, std::vector<std::int32_t> ranks) {
+    return Validate(requests, {std::move(ranks), 1000}).error.message();
+  };
+  EXPECT_THAT(error(Shared({request({4}), request({4}), request({5})}), {0, 2, 7}),
+              HasSubstr("shape [5]. Tensor 'x': rank 0 against rank 7."));
+  // Who has joined asks for nothing.
+  const Requests three = Shared({request({4}), request({5}), request({6})});
+  EXPECT_THAT(error({nullptr, three[0], three[1], three[2]}, {0, 2, 7, 9}),
+              HasSubstr("shape [5]. Tensor 'x': rank 2 against ranks 7, 9."));
+  std::vector<Request> many{request({4})};
+  std::vector<std::int32_t> ranks{0};
+  for (int i = 1; i <= 10; ++i) {
+    many.push_back(request({5}));
+    ranks.push_back(i);
+  }
+  EXPECT_THAT(error(Shared(many), ranks), HasSubstr("against ranks 1, 2, 3, 4, 5, 6, 7, 8 and 2 more."));
+}
+
 TEST(ValidateTest, GathersKnowEveryMembersRows) {
   const Bucket bucket = Validate(Shared({MakeRequest("x", Kind::kAllgather, {3, 2}),
                                          MakeRequest("x", Kind::kAllgather, {0, 2})}),

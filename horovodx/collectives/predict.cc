@@ -31,7 +31,8 @@ double SecondsByLinks(AllreduceAlgorithm algorithm, const SelectInput& input,
 
 Prediction PredictAllreduce(AllreduceAlgorithm algorithm, const SelectInput& input,
                             const AllreduceCosts& costs) {
-  Prediction p{SecondsByLinks(algorithm, input, costs.levels), false};
+  Prediction p;
+  p.seconds = SecondsByLinks(algorithm, input, costs.levels);
   const std::vector<Correction>& known = costs.Of(algorithm);
   if (known.empty()) return p;
   const double at = std::log2(std::max(1.0, static_cast<double>(input.bytes)));
@@ -46,7 +47,8 @@ Prediction PredictAllreduce(AllreduceAlgorithm algorithm, const SelectInput& inp
   double exponent = (1.0 - share) * std::log(low.factor) + share * std::log(high.factor);
   if (&low == &high) exponent = std::log(low.factor) / (1.0 + below / kFar);
   p.seconds *= std::exp(exponent);
-  p.measured = std::min(below, over) <= kNear;
+  p.away = std::min(below, over);
+  p.measured = p.away <= kNear;
   return p;
 }
 

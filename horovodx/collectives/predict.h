@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "horovodx/collectives/select.h"
@@ -45,6 +46,7 @@ struct AllreduceCosts {
 struct Prediction {
   double seconds = 0.0;
   bool measured = false;  // it ran at about this size
+  double away = std::numeric_limits<double>::infinity();  // doublings, from where it ran
 };
 Prediction PredictAllreduce(AllreduceAlgorithm algorithm, const SelectInput& input,
                             const AllreduceCosts& costs);

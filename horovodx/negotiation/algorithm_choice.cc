@@ -61,7 +61,7 @@ std::vector<AlgorithmChoice::Algorithm> AlgorithmChoice::ToTry(std::uint64_t byt
     const std::uint64_t known = std::max(costs_.SamplesLike(algorithm, bytes),
                                          tried_[{schedule::SizeClassOf(bytes), algorithm}]);
     const collectives::Prediction predicted = PredictAllreduce(algorithm, input, fitted_);
-    const double most = (predicted.measured ? kAsGood : kPromising) * least;
+    const double most = (predicted.away <= kLike ? kAsGood : kPromising) * least;
     if (known < kEnough && predicted.seconds <= most) some.push_back(algorithm);
   }
   return some;

@@ -3,7 +3,7 @@
 // Rank 0 alone measures and decides; what it decided travels inside each bucket, so all ranks run
 // the same. An algorithm that links say might be the fastest is tried: in buckets that are
 // negotiated one at a time, in a plan once each in its first rounds, which the plan itself says.
-// One that turned out slower at about this size is not tried again, one that is as fast as any a
+// One that turned out slower at a size like this is not tried again, one that is as fast as any a
 // few times before it is believed. No more is tried once all that are promising are known.
 #pragma once
 
@@ -55,8 +55,9 @@ class AlgorithmChoice {
  private:
   static constexpr std::uint64_t kEnough = 3;  // times, to know an algorithm at a size
   static constexpr std::uint64_t kUsual = 4;   // a size that comes less often is not worth a trial
-  static constexpr double kPromising = 1.5;    // of the least predicted time, if it never ran
+  static constexpr double kPromising = 1.25;   // of the least predicted time, if it never ran
   static constexpr double kAsGood = 1.05;      // the same, if it ran
+  static constexpr double kLike = 3.0;         // doublings: at a size like this
   static constexpr double kWorthAPlan = 0.93;  // of the time as planned
 
   collectives::SelectInput At(std::uint64_t bytes) const;

@@ -20,4 +20,10 @@ Result<std::string> MemoryStore::Get(const std::string& key, const Deadline& dea
   }
 }
 
+Status MemoryStore::Forget(const std::string& prefix) {
+  MutexLock lock(mutex_);
+  std::erase_if(values_, [&](const auto& each) { return each.first.starts_with(prefix); });
+  return Status::Ok();
+}
+
 }  // namespace horovodx::rendezvous

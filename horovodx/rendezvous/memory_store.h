@@ -14,6 +14,7 @@ class MemoryStore : public Store {
   Status Set(const std::string& key, const std::string& value) override HVDX_EXCLUDES(mutex_);
   Result<std::string> Get(const std::string& key, const Deadline& deadline) override
       HVDX_EXCLUDES(mutex_);
+  Status Forget(const std::string& prefix) override HVDX_EXCLUDES(mutex_);
 
  private:
   Mutex mutex_;

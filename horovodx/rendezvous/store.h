@@ -16,6 +16,8 @@ class Store {
   virtual Status Set(const std::string& key, const std::string& value) = 0;
   // Waits until the key exists. At the deadline: kUnknown, naming the key.
   virtual Result<std::string> Get(const std::string& key, const Deadline& deadline) = 0;
+  // All keys that begin so are as if nobody had set them; for those that nobody will ask for.
+  virtual Status Forget(const std::string& prefix) = 0;
 };
 
 }  // namespace horovodx::rendezvous

@@ -125,6 +125,19 @@ Status StoreClient::Set(const std::string& key, const std::string& value) {
   return Status::Ok();
 }
 
+Status StoreClient::Forget(const std::string& prefix) {
+  if (prefix.empty()) return Status::InvalidArgument("rendezvous: Forget needs a prefix");
+  if (prefix.size() > kMostKeyBytes) {
+    return TooLong(Shortened(prefix), prefix.size(), kMostKeyBytes);
+  }
+  const ConstBytes bytes = BytesOf(prefix.data(), prefix.size());
+  HVDX_ASSIGN_OR_RETURN(const Frame answer,
+                        Ask(static_cast<std::uint32_t>(StoreTag::kForget),
+                            {bytes.begin(), bytes.end()}, Deadline::After(kGrace)));
+  if (answer.tag != static_cast<std::uint32_t>(StoreTag::kDone)) return Error("a strange answer");
+  return Status::Ok();
+}
+
 Result<std::string> StoreClient::Get(const std::string& key, const Deadline& deadline) {
   if (key.size() > kMostKeyBytes) return TooLong(Shortened(key), key.size(), kMostKeyBytes);
   while (true) {

@@ -32,6 +32,8 @@ class StoreClient : public Store {
   // (known at once when its process dies, within seconds when its host vanishes).
   Result<std::string> Get(const std::string& key, const Deadline& deadline) override
       HVDX_EXCLUDES(mutex_);
+  // Not for all keys: the prefix is not empty. The server has ten seconds to confirm.
+  Status Forget(const std::string& prefix) override HVDX_EXCLUDES(mutex_);
 
  private:
   StoreClient(Address server, Credentials credentials, int rank)

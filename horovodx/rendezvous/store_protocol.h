@@ -13,7 +13,8 @@ inline constexpr std::size_t kMostValueBytes = 1 << 20;
 enum class StoreTag : std::uint32_t {
   kSet = 1,      // u32 size of the key, key, value
   kGet = 2,      // u32 milliseconds to wait, key
-  kDone = 16,    // answer to Set; empty
+  kForget = 3,   // what keys begin with, to the end
+  kDone = 16,    // answer to Set and Forget; empty
   kValue = 17,   // answer to Get: the value
   kAbsent = 18,  // answer to Get: nobody set the key in time; empty
 };

@@ -88,6 +88,8 @@ Status StoreServer::HandleOnLoop(Number number, const Frame& request) {
       return SetOnLoop(number, request.content);
     case StoreTag::kGet:
       return GetOnLoop(number, request.content);
+    case StoreTag::kForget:
+      return ForgetOnLoop(number, request.content);
     default:
       return Malformed("request: unknown kind");
   }
@@ -137,6 +139,16 @@ Status StoreServer::GetOnLoop(Number number, ConstBytes content) {
     AnswerOnLoop(waiter, static_cast<std::uint32_t>(StoreTag::kAbsent), "");
     FlushOnLoop(number);
   });
+  return Status::Ok();
+}
+
+Status StoreServer::ForgetOnLoop(Number number, ConstBytes content) {
+  HVDX_DCHECK(loop_->OnLoop());
+  if (content.empty() || content.size() > kMostKeyBytes) return Malformed("Forget");
+  const std::string prefix = ToString(content);
+  std::erase_if(values_, [&](const auto& each) { return each.first.starts_with(prefix); });
+  AnswerOnLoop(clients_.at(number), static_cast<std::uint32_t>(StoreTag::kDone), "");
+  FlushOnLoop(number);
   return Status::Ok();
 }
 

@@ -47,6 +47,7 @@ class StoreServer {
   Status HandleOnLoop(Number number, const Frame& request);
   Status SetOnLoop(Number number, ConstBytes content);
   Status GetOnLoop(Number number, ConstBytes content);
+  Status ForgetOnLoop(Number number, ConstBytes content);
   void AnswerOnLoop(Client& client, std::uint32_t tag, const std::string& value);
   void FlushOnLoop(Number number);
   void UnparkOnLoop(Client& client);

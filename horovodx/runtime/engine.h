@@ -194,8 +194,7 @@ class Engine {
   std::atomic<std::int64_t> plans_left_{0};
   std::atomic<std::int64_t> control_sent_{0};
   std::atomic<std::int64_t> control_received_{0};
-  std::atomic<std::int64_t> buckets_planned_{0};
-  std::atomic<std::int64_t> buckets_negotiated_{0};
+  mutable BucketCounts buckets_;
   // On rank 0: the world's plans that were made anew, and what an allreduce takes.
   std::atomic<std::int64_t> plans_made_anew_{0};
   std::atomic<std::int64_t> cost_samples_{0};

@@ -179,7 +179,7 @@ std::int64_t Engine::Counter(const std::string& name) const {
   const std::map<std::string, const std::atomic<std::int64_t>*> counters = {
       {"control_messages_sent", &control_sent_}, {"control_messages_received", &control_received_},
       {"plans_started", &plans_started_},        {"plans_left", &plans_left_},
-      {"buckets_planned", &buckets_planned_},    {"buckets_negotiated", &buckets_negotiated_},
+      {"buckets_planned", &buckets_.planned},    {"buckets_negotiated", &buckets_.negotiated},
       {"plans_made_anew", &plans_made_anew_},    {"cost_samples", &cost_samples_},
       {"cost_0_ns", &cost_of_nothing_ns_},       {"cost_1mib_ns", &cost_of_mebibyte_ns_},
   };

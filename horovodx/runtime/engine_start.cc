@@ -200,6 +200,7 @@ SetOptions Engine::ForSet(int set, std::uint32_t channel, std::vector<int> ranks
   to.execute = options_.execute;
   to.time_limit = options_.time_limit;
   to.timeline = options_.timeline ? const_cast<Timeline*>(&timeline_) : nullptr;
+  to.counts = &buckets_;
   const bool serves = options_.plans && negotiation::PlanMeter::Serves(options_.schedule);
   const bool tuning = options_.plans && options_.autotune.enabled;
   to.measure = rank() == 0 && (serves || tuning || options_.timeline);

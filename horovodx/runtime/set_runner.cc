@@ -278,6 +278,9 @@ void SetRunner::Measure() {
 void SetRunner::Finish(TimePoint now, std::vector<Completion>& completions) {
   if (Measures(job_.bucket->kind)) Measure();
   if (options_.timeline != nullptr) TraceEnd(*options_.timeline, job_);
+  if (options_.counts != nullptr) {
+    (planned_ ? options_.counts->planned : options_.counts->negotiated).fetch_add(1);
+  }
   for (OperationPtr& operation : job_.operations) {
     if (operation == nullptr) continue;
     tensors_.erase(operation->what.request.name);

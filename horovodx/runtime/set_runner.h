@@ -4,6 +4,8 @@
 // Thread: whoever drives the engine.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -25,6 +27,12 @@
 
 namespace horovodx::runtime {
 
+// Buckets that have run, of all sets.
+struct BucketCounts {
+  std::atomic<std::int64_t> planned{0};
+  std::atomic<std::int64_t> negotiated{0};
+};
+
 struct SetOptions {
   std::int32_t set = 0;
   std::uint32_t channel = 0;
@@ -33,6 +41,7 @@ struct SetOptions {
   collectives::AllreduceWishes execute;
   Duration time_limit = std::chrono::seconds(30);  // no byte moved for this long: an error
   Timeline* timeline = nullptr;                    // borrowed; null: none
+  BucketCounts* counts = nullptr;                  // borrowed; null: none
   bool measure = false;                            // what buckets take, for the coordinator
   bool measure_links = false;                      // only those that do not run on the stage
 };

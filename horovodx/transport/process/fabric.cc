@@ -74,6 +74,12 @@ Credentials ProcessFabric::credentials() const {
 }
 
 Status ProcessFabric::Meet(const Deadline& deadline) {
+  // Whoever is still looking for the last generation would not find it whole.
+  if (rank() == 0 && options_.generation > 0) {
+    const int last = options_.generation - 1;
+    HVDX_RETURN_IF_ERROR(
+        store_.Forget("job/" + options_.job_id + "/" + std::to_string(last) + "/"));
+  }
   HVDX_ASSIGN_OR_RETURN(Places places, CallPlaces(options_, store_, key_ + "/places", deadline));
   hosts_ = std::move(places.hosts);
   std::string why_not;

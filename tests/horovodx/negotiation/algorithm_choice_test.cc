@@ -127,7 +127,7 @@ TEST(AlgorithmChoiceTest, OnceIsEnoughForTheSlowerOnes) {
     choice.Add(algorithm, bytes, net.Takes(algorithm, bytes));
     choice.RoundEnded(round);
   }
-  for (const std::uint64_t about : {bytes, bytes / 2 + 4, 2 * bytes - 4}) {
+  for (const std::uint64_t about : {bytes, bytes / 2 + 4, 4 * bytes}) {
     std::vector<Bucket> again = {BucketOf(about)};
     choice.ForPlan(again);
     EXPECT_EQ(choice.trial_rounds(), 0u) << about;

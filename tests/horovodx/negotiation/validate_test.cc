@@ -112,7 +112,8 @@ TEST(ValidateTest, AMistakeNamesTheRanksThatDiffer) {
     many.push_back(request({5}));
     ranks.push_back(i);
   }
-  EXPECT_THAT(error(Shared(many), ranks), HasSubstr("against ranks 1, 2, 3, 4, 5, 6, 7, 8 and 2 more."));
+  EXPECT_THAT(error(Shared(many), ranks),
+              HasSubstr("against ranks 1, 2, 3, 4, 5, 6, 7, 8 and 2 more."));
 }
 
 TEST(ValidateTest, GathersKnowEveryMembersRows) {

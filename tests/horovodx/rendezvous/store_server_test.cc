@@ -73,6 +73,20 @@ TEST(StoreServerTest, SettingAgainReplaces) {
   EXPECT_EQ(*client->Get("key", Soon()), "new");
 }
 
+TEST(StoreServerTest, ForgetsWhatBeginsSo) {
+  const auto server = NewServer();
+  const auto client = NewClient(*server);
+  for (const char* key : {"a/1", "a/2", "a", "b/1"}) ASSERT_TRUE(client->Set(key, key).ok());
+  ASSERT_TRUE(NewClient(*server, 1)->Forget("a/").ok());
+  for (const char* key : {"a/1", "a/2"}) {
+    EXPECT_FALSE(client->Get(key, Deadline::After(Seconds(0.001))).ok()) << key;
+  }
+  for (const char* key : {"a", "b/1"}) EXPECT_EQ(*client->Get(key, Soon()), key);
+  for (const std::string& prefix : {std::string(), std::string(kMostKeyBytes + 1, 'k')}) {
+    EXPECT_EQ(client->Forget(prefix).code(), StatusCode::kInvalidArgument);
+  }
+}
+
 TEST(StoreServerTest, LongestKeysAndValuesFit) {
   const auto server = NewServer();
   const auto client = NewClient(*server);
@@ -135,6 +149,9 @@ TEST(StoreServerTest, InsidersWhoBreakTheProtocolAreDropped) {
       frame(0, 2, {}),                      // Get without a wait
       frame(4 + kMostKeyBytes + 1, 2,       // Get of a long key
             std::vector<std::byte>(4 + kMostKeyBytes + 1)),
+      frame(0, 3, {}),             // Forget everything
+      frame(kMostKeyBytes + 1, 3,  // Forget of a long key
+            std::vector<std::byte>(kMostKeyBytes + 1)),
   };
   for (const auto& bytes : broken) {
     const Fd fd = Insider(*server);

@@ -136,7 +136,7 @@ TEST(EngineSelectionTest, RankZeroTellsWhatItKnows) {
     EXPECT_THAT(selection, HasSubstr(R"("why": "measured")"));
     EXPECT_THAT(table, HasSubstr("between hosts"));
     EXPECT_THAT(costs, HasSubstr(R"("levels": {"host": {"latency": )"));
-    EXPECT_THAT(costs, HasSubstr(R"("ring": [{"bytes": )"));
+    EXPECT_THAT(costs, HasSubstr(R"(": [{"bytes": )"));
   });
 }
 

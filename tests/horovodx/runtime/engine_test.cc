@@ -90,11 +90,16 @@ TEST(EngineTest, RepeatedStepsRunWithoutControlMessages) {
     };
     for (int i = 0; i < 20; ++i) step();
     EXPECT_EQ(engine.Counter("plans_started"), 1);
+    const auto negotiated = engine.Counter("buckets_negotiated");
+    const auto planned = engine.Counter("buckets_planned");
+    EXPECT_GE(negotiated, 3);
     const auto sent = engine.Counter("control_messages_sent");
     const auto received = engine.Counter("control_messages_received");
     for (int i = 0; i < 100; ++i) step();
     EXPECT_EQ(engine.Counter("control_messages_sent"), sent);
     EXPECT_EQ(engine.Counter("control_messages_received"), received);
+    EXPECT_EQ(engine.Counter("buckets_negotiated"), negotiated);
+    EXPECT_GE(engine.Counter("buckets_planned"), planned + 100);
     // Nobody shuts down, which takes messages, before all have counted.
     step();
   });

@@ -103,6 +103,7 @@ class HorovodBasics:
             comms = [*comms, *(s.mpi_comm for s in sets if s.mpi_comm is not None)]
             if any(not is_communicator(one) for one in comms):
                 raise ValueError("comm: expected communicators of mpi4py and nothing else.")
+        atexit.unregister(self.shutdown)  # of an earlier init
         atexit.register(self.shutdown)
         self._start(ranks, comms, [s.ranks for s in sets if s.ranks and s.mpi_comm is None])
         _setup(self)

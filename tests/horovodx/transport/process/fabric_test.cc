@@ -41,6 +41,7 @@ class NoStore : public rendezvous::Store {
   Result<std::string> Get(const std::string&, const Deadline&) override {
     return Status::Aborted("none");
   }
+  Status Forget(const std::string&) override { return Status::Aborted("none"); }
 };
 
 TEST(ProcessFabricTest, AWorldOfOneNeedsNeitherStoreNorSocketsNorSecret) {

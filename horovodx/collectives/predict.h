@@ -45,7 +45,7 @@ struct AllreduceCosts {
 
 struct Prediction {
   double seconds = 0.0;
-  bool measured = false;  // it ran at about this size
+  bool measured = false;                                  // it ran at about this size
   double away = std::numeric_limits<double>::infinity();  // doublings, from where it ran
 };
 Prediction PredictAllreduce(AllreduceAlgorithm algorithm, const SelectInput& input,

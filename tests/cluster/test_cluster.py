@@ -14,6 +14,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import cells  # noqa: E402
 import cells_table  # noqa: E402
+import peers  # noqa: E402
 import predict  # noqa: E402
 
 
@@ -74,3 +75,9 @@ def test_a_small_cell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         assert min(way["seconds"]) > 0.030  # forward and backward were waited for
     assert found["ways"]["wfbp"]["control_messages"] == [0.0]
     assert "2 x 2, 1gbit, small" in cells_table.text([found])
+
+
+def test_peers_are_compared_with_the_better_one_and_the_link() -> None:
+    row = {"bytes": 1 << 20, "HorovodX": 0.014, "gloo": 0.016, "mpi4py": 0.028}
+    shown = peers.table({"tcp": 118e6, "seconds": [row]}, hosts=4)[-1]
+    assert shown == "| 1,048,576 | 14.000 | 16.000 | 28.000 | 0.88 | 13.329 | 95% |"

@@ -77,7 +77,7 @@ def _start_by_hand(count: int, command: List[str], environment: Any) -> int:
 def init() -> Any:
     """hvd.init() as the rank that mpirun or we said; returns horovod.torch."""
     for name in ("OMPI_COMM_WORLD_RANK", "PMI_RANK"):
-        if name in os.environ:
+        if name in os.environ and "HOROVOD_SIZE" in os.environ:  # by start_ranks()
             os.environ["HOROVOD_RANK"] = os.environ[name]
     import horovod.torch as hvd
 

@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdlib>
+#include <thread>
 
+#include "horovodx/base/log.h"
 #include "horovodx/base/mutex.h"
 
 namespace horovodx::mpi {
@@ -29,6 +32,21 @@ std::atomic<bool>& Unfinished() {
 std::atomic<pid_t>& Starter() {
   static std::atomic<pid_t> starter{0};
   return starter;
+}
+
+constexpr Duration kBetweenWarnings = std::chrono::seconds(30);
+
+// MPI_Init, which may outlive the call that began it.
+struct StartUnderWay {
+  Mutex mutex;
+  CondVar changed;
+  bool begun HVDX_GUARDED_BY(mutex) = false;
+  bool done HVDX_GUARDED_BY(mutex) = false;
+  int error HVDX_GUARDED_BY(mutex) = 0;
+};
+StartUnderWay& TheStart() {
+  static auto* start = new StartUnderWay;
+  return *start;
 }
 
 std::string OwnDirectory() {
@@ -117,14 +135,50 @@ Result<std::vector<int>> Library::RanksIn(Comm of, Comm in) const {
       "a process set's communicator has members that are not in the communicator of the job");
 }
 
-Result<Threads> Library::Start(Threads wanted) {
+Status Library::StartInTime(Threads wanted, const Deadline& deadline) {
+  StartUnderWay& start = TheStart();
+  MutexLock lock(start.mutex);
+  if (!start.begun) {
+    start.begun = true;
+    std::thread([&start, function = functions_->start, wanted] {
+      const int error = function(static_cast<int>(wanted));
+      MutexLock in_thread(start.mutex);
+      start.error = error;
+      start.done = true;
+      start.changed.NotifyAll();
+    }).detach();
+  }
+  const TimePoint begin = Clock::now();
+  const auto waited = [&] { return std::to_string(std::lround(ToSeconds(Clock::now() - begin))); };
+  while (!start.done) {
+    if (deadline.Passed()) {
+      Unfinished() = true;
+      return Status::Unknown(
+          "MPI_Init has not come back within " + waited() +
+          " s: it waits until every process that was started by MPI calls it, and one does not, or "
+          "cannot be reached. MPI does not say which; look for a process that hangs before init()");
+    }
+    const Duration left = std::min<Duration>(deadline.Left(), kBetweenWarnings);
+    start.changed.WaitUntil(start.mutex, Clock::now() + left);
+    if (!start.done && !deadline.Passed()) {
+      HVDX_LOG(kWarning) << "MPI_Init waits for other processes since " << waited() << " s";
+    }
+  }
+  return Check(start.error, "MPI_Init_thread");
+}
+
+Result<Threads> Library::Start(Threads wanted, const Deadline& deadline) {
   if (functions_->finished()) {
     return Status::Precondition(
         "MPI has been finalized in this process and cannot be started again; call hvd.init() "
         "before MPI_Finalize");
   }
   if (!functions_->started()) {
-    HVDX_RETURN_IF_ERROR(Check(functions_->start(static_cast<int>(wanted)), "MPI_Init_thread"));
+    if (wanted == Threads::kMultiple) {
+      HVDX_RETURN_IF_ERROR(StartInTime(wanted, deadline));
+    } else {
+      HVDX_RETURN_IF_ERROR(Check(functions_->start(static_cast<int>(wanted)), "MPI_Init_thread"));
+    }
     Starter() = ::getpid();
     std::atexit(FinishAtExit);
   }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "horovodx/base/clock.h"
 #include "horovodx/base/status.h"
 #include "horovodx/mpi/abi.h"
 
@@ -38,8 +39,11 @@ class Library {
   // What the members of `of` are called in `in`, ascending; an error if one is not there.
   Result<std::vector<int>> RanksIn(Comm of, Comm in) const;
 
-  // Starts MPI if nobody has. Returns what it allows threads.
-  Result<Threads> Start(Threads wanted);
+  // Starts MPI if nobody has. Returns what it allows threads. MPI waits for all its processes and
+  // knows no time limit: at the deadline it is left alone with that, in a thread of its own; a
+  // later call goes on waiting. With less than kMultiple there may be no such thread, nor a
+  // deadline.
+  Result<Threads> Start(Threads wanted, const Deadline& deadline);
   // A rank is gone: MPI's end would wait for it. Until a job has come together again.
   void LeaveUnfinished(bool leave);
   bool unfinished() const;
@@ -48,6 +52,7 @@ class Library {
   Library(const Functions* functions, std::string text)
       : functions_(functions), text_(std::move(text)) {}
   static Result<Library*> Open(const LibraryOptions& options);
+  Status StartInTime(Threads wanted, const Deadline& deadline);
 
   const Functions* functions_;
   std::string text_;

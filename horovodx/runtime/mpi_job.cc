@@ -50,6 +50,13 @@ Result<std::string> RandomBytes(std::size_t count) {
   return bytes;
 }
 
+// Processes of MPI may start minutes apart; who has set a time limit means it.
+Duration PatienceWithMpi(const Config& config) {
+  constexpr Duration kUsual = std::chrono::minutes(10);
+  const bool given = config.given.count("HOROVOD_GLOO_TIMEOUT_SECONDS") > 0;
+  return given ? config.timeout : std::max(kUsual, config.timeout);
+}
+
 // Starts the store where the other ranks reach it.
 Result<std::unique_ptr<rendezvous::StoreServer>> StartStore(const Config& config, bool one_host,
                                                             Ticket& ticket) {
@@ -169,7 +176,8 @@ Result<std::unique_ptr<MpiJob>> MpiJob::Meet(Config& config, const Launcher& lau
   mpi::Library& library = *loaded.value();
   HVDX_ASSIGN_OR_RETURN(
       const mpi::Threads threads,
-      library.Start(config.mpi_threads ? mpi::Threads::kMultiple : mpi::Threads::kSingle));
+      library.Start(config.mpi_threads ? mpi::Threads::kMultiple : mpi::Threads::kSingle,
+                    Deadline::After(PatienceWithMpi(config))));
   std::unique_ptr<MpiJob> job(new MpiJob(library, threads));
   HVDX_ASSIGN_OR_RETURN(const Members members, job->FindMembers(launcher, invitation));
   if (members.me < 0) {

@@ -5,8 +5,8 @@
 // shares a host and who is in which communicator, fills in the rest of the configuration.
 //
 // Nobody spins: whoever waits for a ticket looks every millisecond, and the configuration's time
-// limit holds for all of it but MPI_Init, which waits for every process as long as that takes.
-// Collective calls of MPI, which have no time limit either, are made when all have come.
+// limit holds for all of it. MPI_Init, which waits for every process, is given ten minutes if
+// nobody has set that limit. Collective calls of MPI, which have none, are made when all have come.
 #pragma once
 
 #include <memory>

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import json
 import os
 import random
 import signal
 import socket
 import stat
 import sys
+from pathlib import Path
 from typing import Callable
+
+from outside import listening_ports
 
 GIL_SECONDS = 20.0
 MESSAGE = "something of my own went wrong"
@@ -46,12 +51,21 @@ def hold_gil() -> None:
     ctypes.PyDLL(None).usleep(int(1e6 * seconds))
 
 
+def _doors_of_ranks() -> set[int]:
+    """The ports at which the ranks of this drill listen, as they told."""
+    ports = {port for port, _ in listening_ports()}
+    for file in Path(os.environ["DRILL_FOLDER"]).glob("ready.*"):
+        ports |= {port for port, _ in json.loads(file.read_text())["ports"]}
+    return ports
+
+
 def connections() -> list[socket.socket]:
     """Copies of this process's TCP connections with other ranks; before there are any, with the
-    rendezvous."""
+    rendezvous. None of MPI's own, which are with mpirun."""
     among_ranks: list[socket.socket] = []
     others: list[socket.socket] = []
-    store = int(os.environ["HOROVOD_GLOO_RENDEZVOUS_PORT"])
+    store = int(os.environ.get("HOROVOD_GLOO_RENDEZVOUS_PORT", "0"))
+    ours = set() if store else _doors_of_ranks()
     for name in sorted(os.listdir("/proc/self/fd"), key=int):
         try:
             if not stat.S_ISSOCK(os.fstat(int(name)).st_mode):
@@ -60,8 +74,11 @@ def connections() -> list[socket.socket]:
         except OSError:
             continue
         try:
-            to_store = copy.getpeername()[1] == store
-            (others if to_store else among_ranks).append(copy)
+            ends = {copy.getpeername()[1], copy.getsockname()[1]}
+            if ours and not ends & ours:
+                copy.close()
+            else:
+                (others if store in ends else among_ranks).append(copy)
         except (OSError, IndexError):
             copy.close()  # it listens, or is none of TCP's
     return among_ranks or others
@@ -69,11 +86,14 @@ def connections() -> list[socket.socket]:
 
 def close_socket() -> None:
     """A connection breaks, as when a firewall forgets it: that for control messages, the oldest; or
-    those for data, all of them, since not every one is used again."""
+    those for data, all of them, since not every one is used again. With MPI, which carries the data
+    and where rank 0 serves the rendezvous, all there are."""
     found = connections()
-    broken = found[1:] if random.random() < 0.5 else []
+    by_mpi = "OMPI_COMM_WORLD_RANK" in os.environ
+    broken = found if by_mpi else found[1:] if random.random() < 0.5 else []
     for copy in broken or found[:1]:
-        copy.shutdown(socket.SHUT_RDWR)
+        with contextlib.suppress(OSError):  # the other end was quicker
+            copy.shutdown(socket.SHUT_RDWR)
     for copy in found:
         copy.close()
 

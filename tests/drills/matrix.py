@@ -23,7 +23,7 @@ MOMENTS = {
 TRANSPORTS = {
     "shm": {"HOROVODX_TRANSPORT": "auto"},
     "tcp": {"HOROVODX_TRANSPORT": "tcp"},
-    # "mpi": a row of variables and a launch command here is all that is missing, once there is MPI.
+    "mpi": {"HOROVODX_TRANSPORT": "mpi"},  # started by mpirun
 }
 # Of every drill, so that none takes long: silence, connecting, missing tensors.
 SETTINGS = {
@@ -35,13 +35,16 @@ SETTINGS = {
 }
 
 
+ANY_ERROR = -1  # a code: the launcher's own, but not 0
+
+
 @dataclass(frozen=True)
 class Expect:
     """What must come of a fault.
 
     `survivors`: "lost" (HorovodInternalError from a collective), "noted" (the step fails, the next
     one works), "ok", "ended" (ValueError from init(), unless the launcher ended it before).
-    `says`: in the error of each. `code` and `launcher`: what horovodrun returns and prints.
+    `says`: in the error of each. `code` and `launcher`: what horovodrun (mpirun) returns and prints.
     `victim`: in the victim's own error, if it can still have one.
     """
 
@@ -196,6 +199,37 @@ MATRIX: dict[str, Row] = {
 }  # fmt: skip
 
 BETWEEN_HOSTS = ("link down", "link at 1 Mbit/s", "host gone")
+_INIT_FAILED = "Horovod initialization failed: MPI_Init has not come back"
+
+
+def _by_mpirun(fault: str, moment: str, expect: Expect) -> Expect:
+    """Where mpirun is the launcher: it ends all ranks a second after one has died, in its words.
+
+    Before MPI_Init has come back nobody can tell who is missing.
+    """
+    if fault in BETWEEN_HOSTS:
+        return no("mpirun's own connections break, and it waits for them")
+    if fault in ("/dev/shm full", "no shared memory"):
+        return no("Open MPI itself needs shared memory")
+    if fault == "segment truncated":
+        return no("there is no segment")
+    early = moment in ("launch", "init")
+    if fault == "wrong secret" and moment == "launch":
+        return no("the secret comes by MPI")
+    if fault in ("garbage", "half-open", "wrong secret", "socket closed") and early:
+        return no("nobody listens before MPI_Init has come back")
+    if expect.why_not or (expect.code == 0 and fault != "SIGSTOP"):
+        return expect
+    if expect.code == 0:  # MPI's own end would wait for the one that was stopped, so it has none
+        return Expect("", expect.within, ANY_ERROR)
+    words = {"SIGKILL": "exited on signal 9", "segfault": "exited on signal 11"}
+    said = words.get(fault, "" if fault in ("SIGSTOP", "sys.exit(0)") else expect.launcher)
+    expect = replace(expect, code=ANY_ERROR, launcher=said)
+    if early:
+        return replace(expect, says=_INIT_FAILED)
+    return replace(expect, survivors="") if moment == "shutdown" else expect
+
+
 # Ranks, and who of them is the victim. Rank 0 coordinates the others.
 WORLDS = ((2, 1), (3, 1), (3, 0), (2, 0))
 
@@ -216,6 +250,8 @@ class Cell:
         expect = MATRIX[self.fault][self.moment]
         if self.fault in BETWEEN_HOSTS and self.transport == "shm":
             return no("ranks on one host have no link between them")
+        if self.transport == "mpi":
+            return _by_mpirun(self.fault, self.moment, expect)
         if self.transport == "tcp":
             if self.fault == "segment truncated":
                 return no("there is no segment")

@@ -1,6 +1,6 @@
 """One rank of a drill: lives up to a moment, at which one of the ranks (or the world) goes wrong.
 
-Started by drill.py under horovodrun. All ranks meet through files in DRILL_FOLDER:
+Started by drill.py under horovodrun or mpirun. All ranks meet through files in DRILL_FOLDER:
 `ready.R`: rank R has come to the moment; `struck`: when it went wrong (CLOCK_MONOTONIC); `stop`:
 all may end; `report.R`: how it went for rank R.
 """
@@ -30,8 +30,9 @@ class Drill:
         self.fault = os.environ["DRILL_FAULT"]
         self.moment = os.environ["DRILL_MOMENT"]
         self.count = int(os.environ["DRILL_COUNT"])
-        self.rank = int(os.environ["HOROVOD_RANK"])
-        self.size = int(os.environ["HOROVOD_SIZE"])
+        prefix = "HOROVOD_" if "HOROVOD_RANK" in os.environ else "OMPI_COMM_WORLD_"
+        self.rank = int(os.environ[prefix + "RANK"])
+        self.size = int(os.environ[prefix + "SIZE"])
         victim = int(os.environ["DRILL_VICTIM"])
         self.is_victim = self.rank == victim
         # At init one rank comes late, so that there is time for something to go wrong.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import concurrent.futures
+import shutil
 import sys
 from pathlib import Path
 from typing import Iterator
@@ -16,6 +17,7 @@ from matrix import BETWEEN_HOSTS, MATRIX, MOMENTS, TRANSPORTS, Cell, cells  # no
 from support import ssh_hosts  # noqa: E402
 
 _NO_HOSTS = ssh_hosts.why_not()
+_NO_MPI = None if shutil.which("mpirun") else "mpirun is not installed"
 _AT_A_TIME = 3  # they mostly wait
 
 
@@ -43,17 +45,19 @@ def running() -> Iterator[Running]:
     with concurrent.futures.ThreadPoolExecutor(_AT_A_TIME) as pool:
         # The long ones first, so that no single one is left over at the end.
         order = sorted(CELLS, key=lambda cell: -cell.expect.within)
-        yield {cell: pool.submit(run_drill, cell) for cell in order if _possible(cell)}
+        yield {cell: pool.submit(run_drill, cell) for cell in order if not _why_not(cell)}
 
 
-def _possible(cell: Cell) -> bool:
-    return cell.fault not in BETWEEN_HOSTS or _NO_HOSTS is None
+def _why_not(cell: Cell) -> str | None:
+    if cell.transport == "mpi":
+        return _NO_MPI
+    return _NO_HOSTS if cell.fault in BETWEEN_HOSTS else None
 
 
 @pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.name)
 def test_drill(cell: Cell, running: Running) -> None:
-    if not _possible(cell):
-        pytest.skip(str(_NO_HOSTS))
+    if reason := _why_not(cell):
+        pytest.skip(reason)
     outcome = running[cell].result()
     assert outcome.ok, "\n".join([*outcome.problems, outcome.output])
 

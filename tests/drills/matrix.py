@@ -44,7 +44,7 @@ class Expect:
 
     `survivors`: "lost" (HorovodInternalError from a collective), "noted" (the step fails, the next
     one works), "ok", "ended" (ValueError from init(), unless the launcher ended it before).
-    `says`: in the error of each. `code` and `launcher`: what horovodrun (mpirun) returns and prints.
+    `says`: in the error of each. `code` and `launcher`: what the launcher returns and prints.
     `victim`: in the victim's own error, if it can still have one.
     """
 

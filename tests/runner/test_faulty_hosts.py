@@ -166,6 +166,7 @@ def test_a_host_without_python(told: Told, hosts: SshHosts) -> None:
     text = told.about(hosts.address(BARE))
     assert f"needs Python on this host: neither {sys.executable}" in text
     assert "What helps: install python3 on it" in text
+    assert f" {hosts.address(BARE)} command -v python3\n" in text
 
 
 def test_what_failed_for_good_is_one_line(hosts: SshHosts) -> None:

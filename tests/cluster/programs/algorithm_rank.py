@@ -2,8 +2,8 @@
 
     algorithm_rank.py FOLDER WAY...      a way is NAME=VARIABLE=VALUE
 
-Each way is a life of the engine of its own, with a timeline FOLDER/NAME.json. Those whose name starts
-with by_flag only choose what others have tried in full.
+Each way is a life of the engine of its own, with a timeline FOLDER/NAME.json. Those whose name
+starts with by_flag only choose what others have tried in full.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ from horovod.runner.common.util.env import is_kubeflow_mpi
 from horovod.runner.util.remote import get_remote_command
 
 KEY_CHANGED = "REMOTE HOST IDENTIFICATION HAS CHANGED"
+_NO_PYTHON = "horovodrun needs Python on this host"  # bundle.py
 
 # What is said, and what helps; the first that fits counts.
 _ADVICE = (
@@ -53,7 +54,7 @@ _ADVICE = (
         "that it knows with --ssh-identity-file",
     ),
     (
-        "needs Python",
+        _NO_PYTHON,
         "install python3 on it, or have shells that are not interactive find one in PATH "
         "(~/.bashrc, or SetEnv in its sshd_config)",
     ),
@@ -68,16 +69,18 @@ _ADVICE = (
 )
 
 
-def by_hand(host: str, ssh_port: int | None, ssh_identity_file: str | None) -> str:
+def by_hand(
+    host: str, ssh_port: int | None, ssh_identity_file: str | None, command: str = "true"
+) -> str:
     """The command that shows a user the same failure."""
     if is_kubeflow_mpi():
-        return get_remote_command("true", host)
+        return get_remote_command(command, host)
     words = ["ssh"]
     if ssh_port:
         words += ["-p", str(ssh_port)]
     if ssh_identity_file:
         words += ["-i", ssh_identity_file]
-    return shlex.join([*words, host, "true"])
+    return f"{shlex.join([*words, host])} {command}"
 
 
 def advice(said: str, host: str, ssh_port: int | None, ssh_identity_file: str | None) -> str:
@@ -93,7 +96,8 @@ def advice(said: str, host: str, ssh_port: int | None, ssh_identity_file: str | 
             }
             text = f"What helps: {what.format(**places)}\n"
             break
-    return text + f"Try it by hand: {by_hand(host, ssh_port, ssh_identity_file)}\n"
+    command = "command -v python3" if _NO_PYTHON in said else "true"
+    return text + f"Try it by hand: {by_hand(host, ssh_port, ssh_identity_file, command)}\n"
 
 
 def key_warning(said: str, host: str, ssh_port: int | None) -> str | None:

@@ -77,9 +77,7 @@ def _nothing_common(links: Sequence[Link], reached: dict[Link, list[str]]) -> st
     for number, link in enumerate(links):
         after = links[(number + 1) % len(links)]
         over = ", ".join(reached[link]) or "none"
-        lines.append(
-            f"  {link.host} has {_networks_of(link)}; it reaches {after.host} over {over}"
-        )
+        lines.append(f"  {link.host} has {_networks_of(link)}; it reaches {after.host} over {over}")
     lines.append("Interfaces can be chosen with --network-interfaces.")
     return "\n".join(lines)
 

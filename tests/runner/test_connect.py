@@ -12,6 +12,7 @@ import pytest
 from conftest import SECONDS, Run, clean_env
 
 from horovod.runner import launch
+from horovod.runner.driver.advice import advice
 from horovod.runner.util import network, remote
 
 HOST = "203.0.113.7"  # an address for documentation: nobody's
@@ -75,6 +76,47 @@ def test_a_hiccup_is_forgiven(run: Run, fake_ssh: FakeSsh, tmp_path: Path) -> No
     flag = tmp_path / "flag"
     env = fake_ssh(f"[ -e {flag} ] || {{ touch {flag}; exit 255; }}; {RUNS}")
     assert run("-np", "1", *hosts(), "echo", "hi", env=env).stdout == "[0]<stdout>:hi\n"
+
+
+def test_a_name_service_may_have_a_hiccup(run: Run, fake_ssh: FakeSsh, tmp_path: Path) -> None:
+    flag = tmp_path / "flag"
+    said = f"ssh: Could not resolve hostname {HOST}: Temporary failure in name resolution"
+    env = fake_ssh(f"[ -e {flag} ] || {{ touch {flag}; echo '{said}' >&2; exit 255; }}; {RUNS}")
+    assert run("-np", "1", *hosts(), "echo", "hi", env=env).stdout == "[0]<stdout>:hi\n"
+
+
+def test_a_name_that_does_not_exist_is_not_tried_again(
+    run: Run, fake_ssh: FakeSsh, tmp_path: Path
+) -> None:
+    calls = tmp_path / "calls"
+    said = f"ssh: Could not resolve hostname {HOST}: Name or service not known"
+    env = fake_ssh(f"echo x >> {calls}; echo '{said}' >&2; exit 255")
+    done = run("-np", "1", *hosts(), "true", env=env)
+    assert done.returncode == 1
+    assert len(calls.read_text().split()) == 1
+    assert f"{said}\nWhat helps: this machine knows no such name" in done.stderr
+    assert f"\nTry it by hand: ssh {HOST} true\n" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("said", "helps"),
+    [
+        ("ssh: connect to host h port 22: Network is unreachable", "see ip route"),
+        ("ssh: connect to host h port 22: Connection timed out", "does a firewall let port 9"),
+        ("Connection timed out during banner exchange", "does a firewall let port 9 through?"),
+        ("me@h: Permission denied (publickey).", "ssh-copy-id -p 9 h"),
+        ("kex_exchange_identification: Connection closed by remote host", "the log of sshd"),
+        ("Connection reset by 10.0.0.1 port 22", "the log of sshd"),
+        ("WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!\nHost key verification failed.",
+         "ssh-keygen -R '[h]:9'"),
+        ("No ED25519 host key is known.\nHost key verification failed.", "ssh-keyscan -p 9 h"),
+    ],
+)  # fmt: skip
+def test_what_helps(said: str, helps: str) -> None:
+    text = advice(said, "h", 9, "my key")
+    assert helps in text.splitlines()[0]
+    assert text.splitlines()[1] == "Try it by hand: ssh -p 9 -i 'my key' h true"
+    assert advice("never heard of", "h", None, None) == "Try it by hand: ssh h true\n"
 
 
 def test_a_host_without_python_is_told(fake_ssh: FakeSsh, tmp_path: Path) -> None:

@@ -206,7 +206,7 @@ class TestSafeShellExec:
         import subprocess
 
         tree = subprocess.Popen(
-            ["sh", "-c", "sleep 1000 & echo $!; wait"], stdout=subprocess.PIPE, text=True
+            ["sh", "-c", "sleep 1000 & echo $!; wait $!"], stdout=subprocess.PIPE, text=True
         )
         assert tree.stdout is not None
         child = int(tree.stdout.readline())

@@ -13,14 +13,16 @@ from __future__ import annotations
 
 import os
 import re
-import select
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from typing import IO
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from sshd import Sshd, install_ssh, sshd_path  # noqa: E402
 
 INTERFACE = "hvd0"
 PORT = 2222
@@ -34,31 +36,15 @@ def why_not() -> str | None:
         return "hosts in network namespaces need root on Linux"
     if shutil.which("ip") is None:
         return "the command ip (iproute2) is missing"
-    if shutil.which("ssh") is None or _sshd() is None:
-        _install_ssh()
-    if shutil.which("ssh") is None or _sshd() is None:
+    if shutil.which("ssh") is None or sshd_path() is None:
+        install_ssh()
+    if shutil.which("ssh") is None or sshd_path() is None:
         return "sshd (openssh-server) is missing and could not be installed"
     probe = f"hvdxp{os.getpid()}"
     if _ip("netns", "add", probe, check=False).returncode != 0:
         return "this container may not create network namespaces"
     _ip("netns", "del", probe)
     return None
-
-
-def _sshd() -> str | None:
-    return shutil.which("sshd", path=os.environ.get("PATH", "") + ":/usr/sbin:/sbin")
-
-
-def _install_ssh() -> None:
-    if shutil.which("apt-get") is None:
-        return
-    env = {**os.environ, "DEBIAN_FRONTEND": "noninteractive", "RUNLEVEL": "1"}
-    packages = ["openssh-server", "openssh-client"]
-    for words in (
-        ["update", "-qq"],
-        ["install", "-y", "-qq", "--no-install-recommends", *packages],
-    ):
-        subprocess.run(["apt-get", *words], env=env, capture_output=True, check=False)
 
 
 def _ip(*words: str, check: bool = True) -> subprocess.CompletedProcess[str]:
@@ -76,8 +62,7 @@ class SshHosts:
         self.rate = rate
         self._name = f"hvdx{os.getpid()}n"
         self._switch = self._name + "s"
-        self._servers: list[subprocess.Popen[bytes]] = []
-        self._logs: list[IO[bytes]] = []
+        self._servers: list[Sshd] = []
         self.folder = ""
         self._made_run_sshd = False
 
@@ -137,6 +122,10 @@ class SshHosts:
             stdin=subprocess.DEVNULL,
         )
 
+    def sshd(self, host: int) -> Sshd:
+        """A host's sshd, to be stopped or started anew."""
+        return self._servers[host]
+
     def processes(self, host: int) -> set[int]:
         """Ids of everything that runs on a host, its sshd excepted."""
         found = _ip("netns", "pids", self.namespace(host), check=False).stdout.split()
@@ -174,9 +163,7 @@ class SshHosts:
     def power_off(self, host: int) -> None:
         """A host goes without a word: its cable first, then all that runs there, then itself."""
         self.set_link(host, False)
-        server = self._servers[host]
-        server.kill()
-        server.wait()
+        self._servers[host].stop()
         deadline = time.monotonic() + _DEADLINE
         while left := self.processes(host):
             for pid in left:
@@ -195,7 +182,9 @@ class SshHosts:
             self._make_network()
             self._make_files()
             for host in range(self.count):
-                self._start_sshd(host)
+                listen = f"{self.address(host)}:{PORT}"
+                self._servers.append(Sshd(self.inside(host, []), self.folder, listen))
+                self._servers[host].start()
         except BaseException:
             self._tear_down()
             raise
@@ -242,62 +231,18 @@ class SshHosts:
             os.mkdir("/run/sshd", 0o755)
             self._made_run_sshd = True
 
-    def _start_sshd(self, host: int) -> None:
-        settings = {
-            "ListenAddress": f"{self.address(host)}:{PORT}",
-            "HostKey": f"{self.folder}/host_key",
-            "AuthorizedKeysFile": f"{self.folder}/authorized_keys",
-            "PidFile": "none",
-            "UsePAM": "no",
-            "StrictModes": "no",
-            "PermitRootLogin": "yes",
-            "PasswordAuthentication": "no",
-            "KbdInteractiveAuthentication": "no",
-            "MaxStartups": "100",
-            "PrintMotd": "no",
-        }
-        options = [word for item in settings.items() for word in ("-o", "=".join(item))]
-        command = [str(_sshd()), "-D", "-e", "-f", "/dev/null", *options]
-        server = subprocess.Popen(
-            self.inside(host, command),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
-        self._servers.append(server)
-        _wait_for(server, b"Server listening")
-
     def _tear_down(self) -> None:
         for host in range(self.count):
             for pid in self.processes(host):
                 _kill(pid)
         for server in self._servers:
-            server.kill()
-            server.wait()
-            if server.stderr:
-                server.stderr.close()
+            server.stop()
         for host in range(self.count):
             _ip("netns", "del", self.namespace(host), check=False)
         _ip("netns", "del", self._switch, check=False)
         shutil.rmtree(self.folder, ignore_errors=True)
         if self._made_run_sshd:
             os.rmdir("/run/sshd")
-
-
-def _wait_for(server: subprocess.Popen[bytes], text: bytes) -> None:
-    assert server.stderr is not None
-    os.set_blocking(server.stderr.fileno(), False)
-    said = b""
-    deadline = time.monotonic() + _DEADLINE
-    while text not in said:
-        left = deadline - time.monotonic()
-        if left <= 0 or not select.select([server.stderr], [], [], left)[0]:
-            raise RuntimeError(f"sshd does not start: {said.decode()}")
-        piece = os.read(server.stderr.fileno(), 4096)
-        if not piece:
-            raise RuntimeError(f"sshd ended: {said.decode()}")
-        said += piece
 
 
 def _kill(pid: int) -> None:

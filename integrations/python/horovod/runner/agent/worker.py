@@ -27,6 +27,10 @@ _NOT_INHERITED = (
 )
 
 
+def _tell(text: str) -> None:
+    os.write(2, text.encode("utf-8", "surrogateescape"))
+
+
 def _become(argv: List[str], env: Dict[str, str], cwd: str, fds: List[int]) -> NoReturn:
     """Turns the child into the command; says why on standard error if that cannot be done."""
     try:
@@ -40,14 +44,14 @@ def _become(argv: List[str], env: Dict[str, str], cwd: str, fds: List[int]) -> N
             os.dup2(fd, target)
         try:
             os.chdir(cwd)
-        except OSError:
-            pass  # another host may lack the launcher's directory
+        except OSError as error:  # another host may lack the launcher's directory
+            text = "horovodrun: cannot enter directory '%s' on host %s: %s; running in '%s'\n"
+            _tell(text % (cwd, os.uname().nodename, error.strerror, os.getcwd()))
         os.execvpe(argv[0], argv, env)
     except OSError as error:
         where = "" if "/" in argv[0] else " (PATH is %s)" % env.get("PATH", "not set")
         text = "horovodrun: cannot run '%s' on host %s: %s%s\n"
-        told = text % (argv[0], os.uname().nodename, error.strerror, where)
-        os.write(2, told.encode("utf-8", "surrogateescape"))
+        _tell(text % (argv[0], os.uname().nodename, error.strerror, where))
         os._exit(126 if isinstance(error, PermissionError) else 127)
     except BaseException:
         os._exit(1)

@@ -51,7 +51,7 @@ def remote_agent_command() -> str:
     ours = shlex.quote(sys.executable or "python3")
     lines = (
         f"for p in {ours} python3; do "
-        f'command -v "$p" >/dev/null 2>&1 && exec "$p" -I -S -c {shlex.quote(_BOOT)}; done; '
+        f'[ -x "$(command -v "$p")" ] && exec "$p" -I -S -c {shlex.quote(_BOOT)}; done; '
         f'echo "horovodrun needs Python on this host: neither "{ours}", which runs horovodrun, '
         f'nor python3 in PATH ($PATH) is here" >&2; exit 127'
     )

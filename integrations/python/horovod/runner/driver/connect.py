@@ -8,6 +8,7 @@ import time
 from typing import Callable, Iterable
 
 from horovod.runner.common.util.timeout import Timeout
+from horovod.runner.driver.advice import advice, by_hand, key_warning
 from horovod.runner.driver.bundle import local_agent_command, remote_agent_command
 from horovod.runner.driver.link import Link
 from horovod.runner.driver.switchboard import Switchboard
@@ -18,6 +19,7 @@ CONNECT_SECONDS = 10
 _SSH_FAILED = 255  # ssh's own exit code; any other comes from the remote side
 # Trying again does not help with these.
 _HOPELESS = ("Permission denied", "Host key verification failed", "Could not resolve hostname")
+_PERHAPS_LATER = "Temporary failure in name resolution"
 # A host that is cut off while the job runs is noticed after two minutes.
 _KEEP_ALIVE = ["-o", "ServerAliveInterval=20", "-o", "ServerAliveCountMax=6"]
 
@@ -38,18 +40,19 @@ class _Caller:
 
     def __init__(self, host: str, command: list[str], is_local: bool) -> None:
         self.host = host
+        self.is_local = is_local
         self._command = command
-        self._is_local = is_local
         self._calls = 0
         self._next_call = 0.0
         self.link: Link | None = None
-        self.failure: str | None = None
+        self.said = ""  # when the last call broke off
+        self.failed = False  # for good
 
     def call(self, board: Switchboard) -> None:
         """Dials if it is time to."""
-        if self.link is None and self.failure is None and time.monotonic() >= self._next_call:
+        if self.link is None and not self.failed and time.monotonic() >= self._next_call:
             self._calls += 1
-            self.link = Link(self.host, self._command, self._is_local)
+            self.link = Link(self.host, self._command, self.is_local)
             board.add(self.link)
 
     def judge(self, board: Switchboard) -> None:
@@ -58,12 +61,11 @@ class _Caller:
         if link is None or link.greeted or not link.closed:
             return
         code = link.exit_code()
-        said = link.complaints() or f"it ended with exit code {code} and said nothing"
+        self.said = link.complaints() or f"it ended with exit code {code} and said nothing"
         board.remove(link)
         self.link = None
-        hopeless = code != _SSH_FAILED or any(text in said for text in _HOPELESS)
-        if hopeless or self._calls >= ATTEMPTS:
-            self.failure = said
+        hopeless = any(text in self.said for text in _HOPELESS) and _PERHAPS_LATER not in self.said
+        self.failed = hopeless or code != _SSH_FAILED or self._calls >= ATTEMPTS
         self._next_call = time.monotonic() + 0.2 * self._calls
 
     def answered(self) -> bool:
@@ -91,35 +93,53 @@ def connect(
         callers.append(local)
     for caller in callers:
         report(f"Connecting to {caller.host}")
-    while not all(c.answered() or c.failure for c in callers):
+    while not all(c.answered() or c.failed for c in callers):
         for caller in callers:
             caller.call(board)
         for _ in board.turn(min(0.1, timeout.remaining())):
             pass
         for caller in callers:
             caller.judge(board)
-        silent = [c.host for c in callers if not c.answered() and not c.failure]
+        silent = [c for c in callers if not c.answered() and not c.failed]
         if silent and timeout.timed_out():
-            _tell([c for c in callers if c.failure])
-            timeout.check_time_out_for("an answer from " + ", ".join(silent))
-    failed = [c for c in callers if c.failure]
+            _tell(callers, ssh_port, ssh_identity_file)
+            hosts = ", ".join(c.host for c in silent)
+            command = by_hand(silent[0].host, ssh_port, ssh_identity_file)
+            hint = "" if silent[0].is_local else f" (by hand: {command})"
+            timeout.check_time_out_for(f"an answer from {hosts}{hint}")
+    failed = [c for c in callers if c.failed]
     if failed:
-        _tell(failed)
+        _tell(failed, ssh_port, ssh_identity_file)
         raise RuntimeError(
             "could not connect to some hosts via ssh: "
-            + "; ".join(f"{c.host}: {_first_line(c.failure)}" for c in failed)
+            + "; ".join(f"{c.host}: {_last_line(c.said)}" for c in failed)
         )
+    for caller in callers:
+        if caller.link is not None and not caller.is_local:
+            _warn(caller.link, ssh_port)
     links = {c.host: c.link for c in callers if c.link is not None}
     if local_hosts:
         links.update(dict.fromkeys(local_hosts, links["localhost"]))
     return links
 
 
-def _tell(failed: list[_Caller]) -> None:
-    for caller in failed:
-        print(f"ssh not successful for host {caller.host}:\n{caller.failure}", file=sys.stderr)
+def _tell(callers: list[_Caller], ssh_port: int | None, ssh_identity_file: str | None) -> None:
+    """What those said who broke off, and what helps."""
+    for caller in callers:
+        if caller.answered() or not caller.said:
+            continue
+        text = f"ssh not successful for host {caller.host}:\n{caller.said}\n"
+        if not caller.is_local:
+            text += advice(caller.said, caller.host, ssh_port, ssh_identity_file)
+        print(text, end="", file=sys.stderr)
 
 
-def _first_line(text: str | None) -> str:
+def _warn(link: Link, ssh_port: int | None) -> None:
+    warning = key_warning(link.complaints(), link.host, ssh_port)
+    if warning is not None:
+        print(warning, file=sys.stderr, flush=True)
+
+
+def _last_line(text: str) -> str:
     """The line that says why: ssh says it last."""
-    return (text or "").strip().splitlines()[-1]
+    return text.strip().splitlines()[-1]

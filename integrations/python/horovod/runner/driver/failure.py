@@ -8,6 +8,13 @@ from dataclasses import dataclass
 
 from horovod.runner.common.util.hosts import SlotInfo
 
+# What shells mean by them, and what helps.
+_HINTS = {
+    126: ": a command there may not be run; see its permissions on that host",
+    127: ": a command was not found there; install it on that host, or give a path that every "
+    "host has",
+}
+
 
 @dataclass
 class Exit:
@@ -31,7 +38,8 @@ class Exit:
         if self.lost:
             return f"was lost with its host: {self.lost}"
         if not os.WIFSIGNALED(self.wait_status):
-            return f"exited with code {self.code}"
+            hint = _HINTS.get(self.code, "")
+            return f"exited with code {self.code}{hint}"
         number = os.WTERMSIG(self.wait_status)
         try:
             name = signal.Signals(number).name

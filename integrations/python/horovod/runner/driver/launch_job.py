@@ -14,7 +14,7 @@ from horovod.runner.common.util.timeout import Timeout, start_timeout_of
 from horovod.runner.driver import worker_env
 from horovod.runner.driver.connect import connect
 from horovod.runner.driver.link import Link, addresses_on
-from horovod.runner.driver.nics import driver_address, probe_common_interfaces
+from horovod.runner.driver.nics import driver_address, given_interfaces, probe_common_interfaces
 from horovod.runner.driver.output import Outputs
 from horovod.runner.driver.ranks import RankRunner, Ranks
 from horovod.runner.driver.rendezvous import Rendezvous
@@ -76,7 +76,7 @@ def _connect_hosts(
     report = _reporter(settings)
     names = list(dict.fromkeys(slot.hostname for slot in slots))
     report("Filtering local host names.")
-    remote = network.filter_local_addresses(names)
+    remote = network.filter_local_addresses(names, timeout.remaining() / 2)  # ssh asks, too
     if remote:
         report("Remote host found: " + " ".join(remote))
         report("Checking ssh on all remote hosts.")
@@ -101,9 +101,9 @@ def _choose_nics(
         nics = [name for name in given if name in local] or sorted(local)
         report("Local interface found " + " ".join(nics))
         return nics
-    if given:
-        return given
     ring = list(dict.fromkeys(links.values()))
+    if given:
+        return given_interfaces(ring, given)
     cache = job.open_nic_cache()
     known = cache.get("nics") if cache is not None else None
     if known and all(addresses_on(link.networks, nic) for link in ring for nic in known):

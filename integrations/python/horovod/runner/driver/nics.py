@@ -34,6 +34,23 @@ def probe_common_interfaces(
     return list(dict.fromkeys(common))
 
 
+def given_interfaces(links: Sequence[Link], given: Sequence[str]) -> list[str]:
+    """What a user has chosen, those first that every host has: ranks meet on the first."""
+    common = [n for n in given if all(addresses_on(link.networks, n) for link in links)]
+    if not common:
+        lines = [
+            f"None of the interfaces given with --network-interfaces ({', '.join(given)}) has an "
+            "IPv4 address on every host."
+        ]
+        lines += [f"  {link.host} has {_networks_of(link)}" for link in links]
+        raise RuntimeError("\n".join(lines))
+    return common + [name for name in given if name not in common]
+
+
+def _networks_of(link: Link) -> str:
+    return ", ".join(f"{name} {address}" for name, address in link.networks)
+
+
 def _gather(
     board: Switchboard, links: Sequence[Link], kind: bytes, timeout: Timeout, activity: str
 ) -> dict[Link, list[str]]:
@@ -59,9 +76,8 @@ def _nothing_common(links: Sequence[Link], reached: dict[Link, list[str]]) -> st
     ]
     for number, link in enumerate(links):
         after = links[(number + 1) % len(links)]
-        has = ", ".join(f"{name} {address}" for name, address in link.networks)
         over = ", ".join(reached[link]) or "none"
-        lines.append(f"  {link.host} has {has}; it reaches {after.host} over {over}")
+        lines.append(f"  {link.host} has {_networks_of(link)}; it reaches {after.host} over {over}")
     lines.append("Interfaces can be chosen with --network-interfaces.")
     return "\n".join(lines)
 

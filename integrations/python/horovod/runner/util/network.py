@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import socket
+import time
 from typing import Any, Callable, Iterable
 
 from horovod.runner.agent.interfaces import ipv4_interfaces
@@ -38,12 +39,43 @@ def resolve_host_address(host_name: str) -> str | None:
         return None
 
 
-def filter_local_addresses(all_host_names: Iterable[str]) -> list[str]:
-    """The hosts that are not this machine."""
+def _is_address(name: str) -> bool:
+    try:
+        socket.inet_pton(socket.AF_INET, name)
+        return True
+    except OSError:
+        return False
+
+
+def _resolve_all(names: set[str], seconds: float) -> dict[str, str]:
+    """All at once, so that a name service that does not answer is waited for once."""
+    import threading
+
+    found = {name: name for name in names if _is_address(name)}
+
+    def look_up(name: str) -> None:
+        address = resolve_host_address(name)
+        if address is not None:
+            found[name] = address
+
+    unknown = sorted(names - found.keys())
+    threads = [threading.Thread(target=look_up, args=(name,), daemon=True) for name in unknown]
+    deadline = time.monotonic() + seconds
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(max(0.0, deadline - time.monotonic()))
+    return dict(found)
+
+
+def filter_local_addresses(all_host_names: Iterable[str], seconds: float = 10) -> list[str]:
+    """The hosts that are not this machine; so is a name that nobody explains in time."""
     own: set[str] | None = None
     remote = []
-    for name in all_host_names:
-        address = LOOPBACK if name == "localhost" else resolve_host_address(name)
+    names = list(all_host_names)
+    addresses = _resolve_all({name for name in names if name != "localhost"}, seconds)
+    for name in names:
+        address = LOOPBACK if name == "localhost" else addresses.get(name)
         if address is not None and address.startswith("127."):
             continue
         own = get_local_host_addresses() if own is None else own

@@ -26,7 +26,7 @@ Status ReduceWindow(Team& team, const MutableBuffer& window, ReduceOp op, RankSl
 
 Status AllreduceAllToAll(Team& team, const MutableBuffer& buffer, ReduceOp op) {
   if (team.size() == 1) return Status::Ok();
-  const std::size_t slot = SlotBytes(team.size()) / SizeOf(buffer.type());
+  const std::size_t slot = SlotBytes(team.size(), team.SegmentOr(0)) / SizeOf(buffer.type());
   const WindowPlan windows(buffer.count(), slot * static_cast<std::size_t>(team.size()));
   RankSlots slots(team.size(), team.rank());
   for (std::size_t w = 0; w < windows.windows(); ++w) {

@@ -46,7 +46,8 @@ Status AllreduceHierarchicalSlices(Team& team, const MutableBuffer& buffer, Redu
   RowsAndColumns how;
   const auto columns = static_cast<std::size_t>(smallest);
   const std::size_t unit = SizeOf(buffer.type());
-  how.window_elements = SliceBytes(hosts.hosts(), buffer.count() * unit / columns) / unit * columns;
+  const std::size_t share = buffer.count() * unit / columns;
+  how.window_elements = SliceBytes(hosts.hosts(), share, team.SegmentOr(0)) / unit * columns;
   how.chunks = [&](std::size_t count) {
     return ChunkPlan::Merged(ChunkPlan(count, slices), host.size());
   };

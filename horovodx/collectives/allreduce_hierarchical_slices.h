@@ -11,8 +11,8 @@
 // Hosts may differ: there are as many slices as the largest host has ranks, and a rank of a smaller
 // host is responsible for several, one after another.
 //
-// Partial sums: in scratch (at most about 5 MiB, whatever the count). Only finished sums are
-// written to the buffer.
+// Partial sums: in scratch (at most about 5 MiB, or 12 MiB with segments asked for, whatever the
+// count). Only finished sums are written to the buffer.
 //
 // Thread: the caller's; blocks until done. `buffer` is borrowed for the call.
 #pragma once
@@ -35,8 +35,9 @@ namespace horovodx::collectives {
 
 // What one rank is responsible for in one window, of `share` bytes in all: windows enough for their
 // stages to overlap, messages of 32 KiB or more in a ring over `rings` ranks, in bounds that suit
-// the cache and the scratch.
-constexpr std::size_t SliceBytes(int rings, std::size_t share) {
+// the cache and the scratch. With a wish for segments (segment.h): so that a ring sends those.
+constexpr std::size_t SliceBytes(int rings, std::size_t share, std::size_t segment = 0) {
+  if (segment > 0) return std::min<std::size_t>(segment * static_cast<std::size_t>(rings), 2 << 20);
   const std::size_t least = std::min<std::size_t>(static_cast<std::size_t>(rings) << 16, 1 << 20);
   const std::size_t pages = share / 8 / 4096 * 4096;
   return std::clamp<std::size_t>(pages, least, std::max<std::size_t>(least, 512 << 10));

@@ -4,7 +4,7 @@ namespace horovodx::collectives {
 
 Status AllreduceRing(Team& team, const MutableBuffer& buffer, ReduceOp op) {
   if (team.size() == 1) return Status::Ok();
-  const std::size_t chunk_elements = kRingChunkBytes / SizeOf(buffer.type());
+  const std::size_t chunk_elements = team.SegmentOr(kRingChunkBytes) / SizeOf(buffer.type());
   const WindowPlan windows(buffer.count(), chunk_elements * static_cast<std::size_t>(team.size()));
   RingScratch scratch;
   for (std::size_t w = 0; w < windows.windows(); ++w) {

@@ -1,12 +1,12 @@
 // Ring allreduce: afterwards every rank holds op(x_0, ..., x_{n-1}).
 //
-// The buffer is streamed in windows of n * 256 KiB, each cut into n chunks. For n-1 steps each
-// chunk travels round gathering sums, for n-1 more the finished chunks travel round again. Per rank
-// and window: 2(n-1) messages; in all 2 * bytes * (n-1)/n sent, the least possible, so it pays for
-// large buffers. Any count works, also 0 or fewer elements than ranks.
+// The buffer is streamed in windows of n segments (256 KiB), each cut into n chunks. For n-1 steps
+// each chunk travels round gathering sums, for n-1 more the finished chunks travel round again. Per
+// rank and window: 2(n-1) messages; in all 2 * bytes * (n-1)/n sent, the least possible, so it pays
+// for large buffers. Any count works, also 0 or fewer elements than ranks.
 //
-// Partial sums: in scratch (512 KiB, whatever the count). Only finished sums are written to the
-// buffer, so as long as any rank has not contributed, nobody's buffer has changed.
+// Partial sums: in scratch (two segments, whatever the count). Only finished sums are written to
+// the buffer, so as long as any rank has not contributed, nobody's buffer has changed.
 //
 // Thread: the caller's; blocks until done. `buffer` is borrowed for the call.
 #pragma once
@@ -22,7 +22,8 @@
 
 namespace horovodx::collectives {
 
-// The longest message; small enough for a chunk and its sum to stay in a core's cache.
+// The longest message, if no other segment is asked for; small enough for a chunk and its sum to
+// stay in a core's cache.
 inline constexpr std::size_t kRingChunkBytes = 256 << 10;
 
 [[nodiscard]] Status AllreduceRing(Team& team, const MutableBuffer& buffer, ReduceOp op);

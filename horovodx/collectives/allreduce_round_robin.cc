@@ -7,7 +7,8 @@ namespace horovodx::collectives {
 Status AllreduceRoundRobin(Team& team, const MutableBuffer& buffer, ReduceOp op) {
   if (team.size() == 1) return Status::Ok();
   const RoundRobinPattern rounds(team.rank(), team.size());
-  const WindowPlan windows(buffer.count(), SlotBytes(team.size()) / SizeOf(buffer.type()));
+  const std::size_t slot = SlotBytes(team.size(), team.SegmentOr(0));
+  const WindowPlan windows(buffer.count(), slot / SizeOf(buffer.type()));
   RankSlots slots(team.size(), team.rank());
   for (std::size_t w = 0; w < windows.windows(); ++w) {
     const MutableBuffer window = Part(buffer, windows[w]);

@@ -12,7 +12,8 @@ Status AllreduceTorus(Team& team, const MutableBuffer& buffer, ReduceOp op) {
   RowsAndColumns how;
   const auto columns = static_cast<std::size_t>(row.size());
   const std::size_t unit = SizeOf(buffer.type());
-  how.window_elements = SliceBytes(column.size(), buffer.count() * unit / columns) / unit * columns;
+  const std::size_t share = buffer.count() * unit / columns;
+  how.window_elements = SliceBytes(column.size(), share, team.SegmentOr(0)) / unit * columns;
   how.chunks = [&row](std::size_t count) { return ChunkPlan(count, row.size()); };
   how.add_rings = [&](std::size_t, const MutableBuffer& sums, RingStrand& rings) {
     rings.Add(team.Sub(torus.ColumnOf(team.rank())), sums);

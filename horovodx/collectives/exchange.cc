@@ -53,8 +53,8 @@ void ReduceIntoBehind(const MutableBuffer& own, const MutableBuffer& flat, Reduc
   });
 }
 
-WindowPlan MessagesOf(const MutableBuffer& buffer) {
-  return {buffer.count(), kMessageBytes / SizeOf(buffer.type())};
+WindowPlan MessagesOf(const Team& team, const MutableBuffer& buffer) {
+  return {buffer.count(), team.SegmentOr(kMessageBytes) / SizeOf(buffer.type())};
 }
 
 }  // namespace
@@ -112,7 +112,7 @@ Status SendAndReduce(Team& team, int to, const MutableBuffer& out, int from,
 }
 
 Status SendInMessages(Team& team, int to, const MutableBuffer& out) {
-  const WindowPlan messages = MessagesOf(out);
+  const WindowPlan messages = MessagesOf(team, out);
   for (std::size_t m = 0; m < messages.windows(); ++m) {
     HVDX_RETURN_IF_ERROR(Send(team, to, Part(out, messages[m])));
   }
@@ -122,7 +122,7 @@ Status SendInMessages(Team& team, int to, const MutableBuffer& out) {
 Status ReceiveAndReduceInto(Team& team, int from, const MutableBuffer& into, ReduceOp op,
                             Scratch& scratch) {
   const std::size_t unit = SizeOf(into.type());
-  const WindowPlan messages = MessagesOf(into);
+  const WindowPlan messages = MessagesOf(team, into);
   for (std::size_t m = 0; m < messages.windows(); ++m) {
     const MutableBuffer own = Part(into, messages[m]);
     const MutableBuffer arrived = scratch.Get(own.type(), own.count());
@@ -137,8 +137,8 @@ Status ReceiveAndReduceInto(Team& team, int from, const MutableBuffer& into, Red
 Status SwapAndReduceInto(Team& team, int peer, const MutableBuffer& out, const MutableBuffer& into,
                          ReduceOp op, Scratch& scratch) {
   const std::size_t unit = SizeOf(into.type());
-  const WindowPlan outs = MessagesOf(out);
-  const WindowPlan ins = MessagesOf(into);
+  const WindowPlan outs = MessagesOf(team, out);
+  const WindowPlan ins = MessagesOf(team, into);
   const std::size_t both = std::min(outs.windows(), ins.windows());
   for (std::size_t m = 0; m < both; ++m) {
     const MutableBuffer own = Part(into, ins[m]);
@@ -160,7 +160,7 @@ Status SwapAndReduceInto(Team& team, int peer, const MutableBuffer& out, const M
 
 Status SwapAndReduceAll(Team& team, int peer, const MutableBuffer& buffer, ReduceOp op,
                         Scratch& scratch) {
-  const WindowPlan messages = MessagesOf(buffer);
+  const WindowPlan messages = MessagesOf(team, buffer);
   for (std::size_t m = 0; m < messages.windows(); ++m) {
     const MutableBuffer own = Part(buffer, messages[m]);
     const MutableBuffer arrived = scratch.Get(own.type(), own.count());

@@ -17,7 +17,8 @@
 
 namespace horovodx::collectives {
 
-// What is reduced in place travels in messages of at most this, which bounds the scratch.
+// What is reduced in place travels in messages of at most this, which bounds the scratch; or in
+// segments of another size, if the team was asked for it.
 inline constexpr std::size_t kMessageBytes = std::size_t{1} << 20;
 
 // Memory that grows to what is asked of it, and is not cleared.

@@ -4,7 +4,7 @@
 // however tensors were merged or cut: the base of repeatable results.
 //
 // Thread: one at a time. Owns its memory: n-1 contributions of at most SlotBytes(n), so about
-// 1 MiB.
+// 1 MiB, or 8 MiB where longer segments are asked for.
 #pragma once
 
 #include <algorithm>
@@ -18,9 +18,12 @@
 
 namespace horovodx::collectives {
 
-// A power of two, so that it holds a whole number of elements of any type.
-constexpr std::size_t SlotBytes(int ranks) {
-  const std::size_t even = (std::size_t{1} << 20) / static_cast<std::size_t>(ranks);
+// A power of two, so that it holds a whole number of elements of any type. `segment`: as long as
+// this, if memory allows (segment.h); 0: no wish.
+constexpr std::size_t SlotBytes(int ranks, std::size_t segment = 0) {
+  const auto n = static_cast<std::size_t>(ranks);
+  const std::size_t even =
+      segment == 0 ? (std::size_t{1} << 20) / n : std::min(segment, (std::size_t{8} << 20) / n);
   return std::max<std::size_t>(std::bit_floor(even), 4 << 10);
 }
 

@@ -13,8 +13,8 @@ RingStrand::Ring::Ring(std::size_t the_number, Team the_team, const MutableBuffe
     : number(the_number),
       team(std::move(the_team)),
       buffer(the_buffer),
-      windows(buffer.count(),
-              kRingChunkBytes / SizeOf(buffer.type()) * static_cast<std::size_t>(team.size())),
+      windows(buffer.count(), team.SegmentOr(kRingChunkBytes) / SizeOf(buffer.type()) *
+                                  static_cast<std::size_t>(team.size())),
       pattern(team.rank(), team.size()),
       halves(HalvesOf(buffer.count() * SizeOf(buffer.type()))) {}
 

@@ -7,6 +7,7 @@
 #include "horovodx/base/check.h"
 #include "horovodx/collectives/arrival_report.h"
 #include "horovodx/collectives/frame.h"
+#include "horovodx/collectives/segment.h"
 
 namespace horovodx::collectives {
 namespace {
@@ -52,6 +53,7 @@ class Team::Wire {
   std::vector<FrameReader> readers;
   std::uint32_t epoch = 0;
   Duration time_limit = std::chrono::seconds(30);
+  std::size_t segment = 0;
   Traffic traffic;
   Companion* companion = nullptr;  // borrowed
 
@@ -178,6 +180,14 @@ Status Team::AwaitCompanion() {
 void Team::EnterEpoch(std::uint32_t epoch) { wire_->epoch = epoch; }
 void Team::SetTimeLimit(Duration limit) { wire_->time_limit = limit; }
 Duration Team::time_limit() const { return wire_->time_limit; }
+
+void Team::SetSegment(std::size_t bytes) {
+  HVDX_CHECK(IsSegment(bytes));
+  wire_->segment = bytes;
+}
+std::size_t Team::SegmentOr(std::size_t own) const {
+  return wire_->segment == 0 ? own : wire_->segment;
+}
 
 transport::NativeAllreduce* Team::native() const {
   return members_ == AllOf(wire_->mesh) ? wire_->mesh.native() : nullptr;

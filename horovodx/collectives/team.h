@@ -100,6 +100,10 @@ class Team {
   // No byte moved for this long: an error naming the peer. Default 30 s.
   void SetTimeLimit(Duration limit);
   Duration time_limit() const;
+  // The segment asked for (segment.h); all members ask for the same between two collectives. 0:
+  // each algorithm's own.
+  void SetSegment(std::size_t bytes);
+  std::size_t SegmentOr(std::size_t own) const;
   Traffic traffic() const;  // of all teams of this mesh together, sent by me
 
  private:

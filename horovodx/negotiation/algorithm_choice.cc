@@ -96,7 +96,7 @@ void AlgorithmChoice::ForRun(std::vector<Bucket>& buckets) {
   }
 }
 
-void AlgorithmChoice::ForPlan(std::vector<Bucket>& buckets) {
+void AlgorithmChoice::ForPlan(std::vector<Bucket>& buckets, bool may_try) {
   planned_.clear();
   trial_rounds_ = 0;
   if (!active()) return;
@@ -108,7 +108,7 @@ void AlgorithmChoice::ForPlan(std::vector<Bucket>& buckets) {
     const Algorithm algorithm = Choose(bytes).algorithm;
     const int size = schedule::SizeClassOf(bytes);
     bucket.algorithms.clear();
-    if (trying.insert(size).second) {  // one bucket of a size is enough
+    if (may_try && trying.insert(size).second) {  // one bucket of a size is enough
       for (const Algorithm other : ToTry(bytes)) {
         bucket.algorithms.push_back(NumberOf(other));
         ++tried_[{size, other}];

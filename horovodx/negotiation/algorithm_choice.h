@@ -36,9 +36,10 @@ class AlgorithmChoice {
   // This is not the one chosen for this size: it was a trial.
   bool IsTrial(Algorithm algorithm, std::uint64_t bytes);
 
-  // Says in each allreduce which algorithm is to run, now or round by round.
+  // Says in each allreduce which algorithm is to run, now or round by round. Not `may_try`: nothing
+  // new is tried in this plan.
   void ForRun(std::vector<Bucket>& buckets);
-  void ForPlan(std::vector<Bucket>& buckets);
+  void ForPlan(std::vector<Bucket>& buckets, bool may_try = true);
   // Rounds of the plan that try something.
   std::uint64_t trial_rounds() const { return trial_rounds_; }
   // A round of the plan has ended on rank 0. True if another choice would now make a step's

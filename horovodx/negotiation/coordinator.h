@@ -40,6 +40,7 @@ struct CoordinatorOptions {
   PlanMeter::Options replan;               // when a plan is made anew
   topology::HostMap hosts;                 // of the world; empty: one host
   collectives::AllreduceWishes allreduce;
+  std::uint32_t segment = 0;         // of allreduces over links; 0: each algorithm's own
   bool measured_selection = true;    // allreduce algorithms by what they took; false: by rules
   tuning::AutotuneOptions autotune;  // of the world's set
   bool dynamic_sets = false;

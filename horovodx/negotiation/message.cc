@@ -33,7 +33,7 @@ bool Bucket::operator==(const Bucket& other) const {
          device == other.device && prescale == other.prescale && postscale == other.postscale &&
          entries == other.entries && error.code() == other.error.code() &&
          error.message() == other.error.message() && last_joined == other.last_joined &&
-         algorithms == other.algorithms;
+         algorithms == other.algorithms && segment == other.segment && streams == other.streams;
 }
 
 void Append(std::vector<UpRecord>& records, std::vector<std::int32_t> from, UpMessage message) {

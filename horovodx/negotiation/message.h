@@ -49,6 +49,8 @@ struct Request {
   bool operator==(const Request&) const = default;
 };
 
+inline constexpr std::uint8_t kMostStreams = 64;
+
 // In place of an algorithm: each rank applies the rules.
 inline constexpr std::uint8_t kByRules = 255;
 
@@ -77,6 +79,10 @@ struct Bucket {
   // Kind kAllreduce: which of collectives::AllreduceAlgorithm runs. In a plan one a round, the last
   // for all rounds after. Empty: each rank applies the rules, which are the same everywhere.
   std::vector<std::uint8_t> algorithms;
+  // Kind kAllreduce, over links: its segments in bytes (collectives/segment.h). 0: the algorithm's.
+  std::uint32_t segment = 0;
+  // How many sockets of a link are written to from here on, at most kMostStreams. 0: as before.
+  std::uint8_t streams = 0;
 
   bool operator==(const Bucket& other) const;
 };

@@ -88,10 +88,10 @@ void PlanWatcher::PlanStarted() {
   Reset();
 }
 
-void PlanWatcher::PlanEnded(std::uint64_t rounds) {
-  const bool worthwhile = rounds >= kWorthwhileRounds;
+void PlanWatcher::PlanEnded(std::uint64_t rounds, bool wanted) {
+  const bool worthwhile = wanted || rounds >= kWorthwhileRounds;
   repeats_ = worthwhile ? base_repeats_ : std::min(2 * repeats_, kMostPatient * base_repeats_);
-  left_at_once_ = rounds < 2;
+  left_at_once_ = !wanted && rounds < 2;
 }
 
 }  // namespace horovodx::negotiation

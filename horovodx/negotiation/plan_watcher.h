@@ -47,8 +47,9 @@ class PlanWatcher {
   bool cautious() const { return left_at_once_ && Same(planned_, last_); }
 
   void PlanStarted();
-  // The plan lasted for so many rounds. One that was hardly used makes the next one come later.
-  void PlanEnded(std::uint64_t rounds);
+  // The plan lasted for so many rounds. One that was hardly used makes the next one come later, but
+  // not if that was `wanted`.
+  void PlanEnded(std::uint64_t rounds, bool wanted = false);
 
  private:
   struct Seen {

@@ -277,6 +277,7 @@ void SetCoordinator::Flush() {
   Run run;
   run.buckets = std::move(all.buckets);
   choice_.ForRun(run.buckets);
+  SayHowToSend(run.buckets, false);
   SayCosts();
   for (int index : all.order) run.cache_ids.push_back(ready_ids_[index]);
   run.evicted = cache_.TakeForgotten();
@@ -321,6 +322,21 @@ void SetCoordinator::TuneFor(const std::vector<Single>& step) {
   tuner_->PlanStarts(workload);
 }
 
+// What is tuned holds for the plan; what is negotiated is sent as the user said.
+void SetCoordinator::SayHowToSend(std::vector<Bucket>& buckets, bool planned) const {
+  std::uint32_t segment = options_->segment;
+  int streams = 0;
+  if (tuner_) {
+    const tuning::Setting& how = planned ? tuner_->current() : options_->autotune.search.first;
+    segment = how.segment;
+    streams = how.streams;
+  }
+  for (Bucket& bucket : buckets) {
+    if (bucket.kind == Kind::kAllreduce) bucket.segment = segment;
+    bucket.streams = static_cast<std::uint8_t>(streams);
+  }
+}
+
 CutOptions SetCoordinator::HowToCut() const {
   CutOptions how;
   how.rule = tuner_ ? tuner_->current().schedule : options_->schedule;
@@ -343,7 +359,9 @@ void SetCoordinator::StartPlan() {
   const CutOptions how = HowToCut();
   CutStep cut = CutPlan(step, how);
   plan.buckets = cut.buckets;
-  choice_.ForPlan(plan.buckets);
+  tries_links_ = tuner_ && tuner_->tries_links();
+  choice_.ForPlan(plan.buckets, !tries_links_);
+  SayHowToSend(plan.buckets, true);
   SayCosts();
   HVDX_LOG(kDebug) << "set " << set_ << ": a plan of " << step.size() << " tensors in "
                    << plan.buckets.size() << " buckets by " << how.rule << "; an allreduce takes "
@@ -358,7 +376,7 @@ void SetCoordinator::StartPlan() {
       planned_groups_[b].push_back(group_of[entry.name]);
     }
   }
-  asked_to_leave_ = false;
+  asked_to_leave_ = left_to_tune_ = false;
   RememberForMeter(step, how, std::move(cut));
   watcher_.PlanStarted();
   while (!pending_.empty()) Forget(pending_.begin());
@@ -392,6 +410,9 @@ bool SetCoordinator::NoteLinks(const Measured& bucket) {
   if (bucket.kind != Kind::kAllreduce || bucket.algorithm >= collectives::kAllreduceAlgorithms) {
     return true;
   }
+  // While other segments and streams are tried, what an algorithm takes is no reason to leave it:
+  // it would not run again to show that it was not its fault.
+  if (bucket.planned && tries_links_) return true;
   const auto algorithm = static_cast<collectives::AllreduceAlgorithm>(bucket.algorithm);
   choice_.Add(algorithm, bucket.bytes, bucket.seconds);
   const bool may_be_trial = !bucket.planned || planned_groups_.empty() ||
@@ -428,6 +449,7 @@ void SetCoordinator::OnMeasured(const Measured& bucket) {
                                  : "other algorithms are faster. Measured " + InWords(choice_));
   }
   asked_to_leave_ = true;
+  left_to_tune_ = tune;
   Send(PleaseLeave{set_, epoch_});
 }
 
@@ -443,7 +465,7 @@ Status SetCoordinator::OnLeave(std::int32_t from, const Leave& leave) {
                            ", another rank before bucket " + std::to_string(last_end_));
   }
   last_end_ = leave.bucket;
-  watcher_.PlanEnded(leave.bucket / planned_groups_.size());
+  watcher_.PlanEnded(leave.bucket / planned_groups_.size(), left_to_tune_);
   RememberCutGroups(leave.bucket);
   Send(EndPlan{set_, ++epoch_, leave.bucket});
   return Status::Ok();

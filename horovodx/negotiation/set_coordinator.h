@@ -86,6 +86,7 @@ class SetCoordinator {
   bool NoteLinks(const Measured& bucket);
   bool NoteForTuning(const Measured& bucket);
   void TuneFor(const std::vector<Single>& step);
+  void SayHowToSend(std::vector<Bucket>& buckets, bool planned) const;
   std::uint64_t FusionThreshold() const;
   void SayCosts();
   void RememberForMeter(const std::vector<Single>& step, const CutOptions& how, CutStep cut);
@@ -103,6 +104,7 @@ class SetCoordinator {
   std::vector<std::vector<std::string>> planned_groups_;  // by bucket of the plan: its groups
   std::uint64_t last_end_ = 0;                            // where the plan of epoch_ - 1 ended
   bool asked_to_leave_ = false;
+  bool left_to_tune_ = false;  // for no other reason
   bool plans_allowed_;
 
   std::uint64_t arrivals_ = 0;
@@ -126,6 +128,7 @@ class SetCoordinator {
   PlanMeter meter_;
   AlgorithmChoice choice_;
   std::optional<tuning::Autotuner> tuner_;
+  bool tries_links_ = false;  // the plan does, with other segments or streams than those given
   StallInspector stalls_;
   std::uint64_t costs_said_ = 0;  // fits that were logged
 };

@@ -1,5 +1,6 @@
 #include <utility>
 
+#include "horovodx/collectives/segment.h"
 #include "horovodx/collectives/select.h"
 #include "horovodx/negotiation/wire.h"
 #include "horovodx/negotiation/wire_parts.h"
@@ -64,6 +65,9 @@ void Read(WireReader& r, Bucket& b) {
   b.last_joined = r.Number<std::int32_t>();
   b.algorithms = r.List<std::uint8_t>(
       1, [&r] { return r.OneOf<std::uint8_t>(kAlgorithms, "no such algorithm"); });
+  b.segment = r.Number<std::uint32_t>();
+  if (!collectives::IsSegment(b.segment)) r.Fail("no such segment");
+  b.streams = r.OneOf<std::uint8_t>(kMostStreams + 1, "too many streams");
 }
 
 // --- up

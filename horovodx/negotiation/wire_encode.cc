@@ -39,6 +39,8 @@ void Write(WireWriter& w, const Bucket& b) {
   w.Text(b.error.message());
   w.Number(b.last_joined);
   w.Numbers(b.algorithms);
+  w.Number(b.segment);
+  w.Number(b.streams);
 }
 
 void WriteBuckets(WireWriter& w, const std::vector<Bucket>& buckets) {

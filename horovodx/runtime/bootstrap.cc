@@ -47,11 +47,17 @@ tuning::AutotuneOptions AutotuneFrom(const Config& config) {
                      .hierarchical_allreduce = config.hierarchical_allreduce,
                      .torus_allreduce = config.torus_allreduce,
                      .cycle_time_ms = config.cycle_time_ms.value_or(0.0),
-                     .fusion_threshold = config.fusion_threshold};
+                     .fusion_threshold = config.fusion_threshold,
+                     .segment = config.segment,
+                     .streams = config.streams};
   if (config.given.count("HOROVODX_SCHEDULE") == 0) {
     to.search.free.schedules = {"fusion", "optimal"};
   }
   to.search.free.fusion_threshold = config.given.count("HOROVOD_FUSION_THRESHOLD") == 0;
+  to.search.free.segment = config.given.count("HOROVODX_SEGMENT") == 0;
+  if (config.given.count("HOROVODX_STREAMS") == 0) {
+    to.search.free.most_streams = StreamsToOpen(config);
+  }
   return to;
 }
 
@@ -78,6 +84,7 @@ Result<EngineOptions> OptionsFrom(const Config& config,
   to.execute.deterministic = config.deterministic;
   to.execute.hierarchical = config.hierarchical_allreduce;
   to.execute.torus = config.torus_allreduce;
+  to.segment = config.segment;
   to.measured_selection = config.selection == "measured";
   to.autotune = AutotuneFrom(config);
   to.autotune_log = config.autotune_log;

@@ -1,5 +1,7 @@
 #include "horovodx/runtime/config.h"
 
+#include <algorithm>
+
 #include "horovodx/runtime/variables.h"
 
 namespace horovodx::runtime {
@@ -132,6 +134,12 @@ std::optional<int> PinnedCore(const Config& config, int local_rank, int local_si
     return std::nullopt;
   }
   return config.cores[static_cast<std::size_t>(local_rank)];
+}
+
+int StreamsToOpen(const Config& config) {
+  constexpr int kToChooseFrom = 4;
+  const bool tuned = config.autotune && config.given.count("HOROVODX_STREAMS") == 0;
+  return tuned ? std::max(config.streams, kToChooseFrom) : config.streams;
 }
 
 std::vector<VariableDescription> Describe() {

@@ -46,7 +46,7 @@ struct Config {
   std::string transport = "auto";  // or "shm", "tcp" (also between ranks of one host)
   bool mpi_threads = true;         // ask MPI to be called by any thread
   std::string mpi_library;         // empty: the launcher's, or the system's
-  int streams = 1;                 // TCP connections to each peer
+  int streams = 1;                 // TCP connections to each peer; see StreamsToOpen
   Duration heartbeat = std::chrono::seconds(10);
   std::optional<int> spin_microseconds;  // none: by the number of cores
 
@@ -66,6 +66,7 @@ struct Config {
   bool plans = true;
   std::string allreduce;  // "recursive_doubling:0-8K;ring:1M-max", read where it is used
   std::string selection = "measured";  // or "rules"
+  std::uint32_t segment = 0;           // of allreduces over links; 0: each algorithm's own
   bool deterministic = false;
   std::vector<int> cores;  // of the engine thread, by local rank; see PinnedCore
 
@@ -93,6 +94,9 @@ Result<Config> ReadConfig(const std::function<const char*(const char*)>& getenv)
 // The core to run the engine thread on, if HOROVOD_THREAD_AFFINITY names one for every local rank;
 // too short a list is logged as an error and pins nobody.
 std::optional<int> PinnedCore(const Config& config, int local_rank, int local_size);
+
+// TCP connections to make to each peer: `streams`, and a few to choose from if autotuning may.
+int StreamsToOpen(const Config& config);
 
 // Every variable, for documentation.
 struct VariableDescription {

@@ -60,7 +60,8 @@ transport::process::Options OptionsFor(const Config& config, int generation, Mpi
   options.generation = generation;
   options.heartbeat_limit = config.heartbeat;
   options.connect_limit = config.timeout;
-  options.streams = config.streams;
+  options.streams = StreamsToOpen(config);
+  options.streams_in_use = config.streams;
   options.force_tcp = config.transport == "tcp" || config.transport == "mpi";
   if (job != nullptr && job->links()) {
     options.mpi = &job->library();

@@ -107,7 +107,7 @@ class Engine {
   Engine(std::unique_ptr<transport::Fabric> fabric, EngineOptions options);
   Status Connect();
   Status CheckSameSets(collectives::Team& team);
-  negotiation::CoordinatorOptions ForCoordinator();
+  negotiation::CoordinatorOptions ForCoordinator(transport::Mesh& world);
   SetOptions ForSet(int set, std::uint32_t channel, std::vector<int> ranks) const;
 
   // Driving (drive_ is held).

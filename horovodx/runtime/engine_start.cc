@@ -115,7 +115,7 @@ Status Engine::Connect() {
     timeline_.Start(options_.timeline_file, options_.timeline_mark_cycles);
   }
   MutexLock lock(drive_);
-  control_ = std::make_unique<Control>(*fabric_, ForCoordinator());
+  control_ = std::make_unique<Control>(*fabric_, ForCoordinator(*mesh));
   if (rank() == 0 && options_.autotune.enabled) {
     tuning_log_ = std::make_unique<TuningLog>(options_.autotune_log, options_.cache_capacity > 0);
   }
@@ -164,7 +164,7 @@ Status Engine::CheckSameSets(collectives::Team& team) {
   return Status::Ok();
 }
 
-negotiation::CoordinatorOptions Engine::ForCoordinator() {
+negotiation::CoordinatorOptions Engine::ForCoordinator(transport::Mesh& world) {
   negotiation::CoordinatorOptions to;
   to.size = fabric_->hosts().size();
   to.sets.emplace_back(to.size);
@@ -180,7 +180,15 @@ negotiation::CoordinatorOptions Engine::ForCoordinator() {
   to.hosts = fabric_->hosts();
   to.allreduce = options_.execute;
   to.measured_selection = options_.measured_selection;
+  to.segment = options_.segment;
   to.autotune = options_.autotune;
+  // What would change nothing is not tuned: on the stage there are neither segments nor sockets.
+  tuning::Freedom& free = to.autotune.search.free;
+  const bool staged = world.stage() != nullptr && world.hosts().hosts() == 1;
+  free.segment = free.segment && !staged && to.size > 1;
+  free.most_streams = staged ? 1 : std::min(free.most_streams, world.streams());
+  int& streams = to.autotune.search.first.streams;
+  if (free.most_streams > 1 && streams == 0) streams = world.streams();  // to come back to
   to.dynamic_sets = options_.dynamic_process_sets;
   to.stall_check = options_.stall_check;
   to.stall_warning = options_.stall_warning;

@@ -115,6 +115,8 @@ void SetRunner::EnterEpoch(std::uint32_t epoch) {
 
 Status SetRunner::Start(const negotiation::Work& work, TimePoint now) {
   EnterEpoch(work.epoch);
+  team_->SetSegment(work.bucket->segment);
+  if (work.bucket->streams > 0) mesh_->UseStreams(work.bucket->streams);
   running_ = true;
   planned_ = work.planned;
   number_ = work.number;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "horovodx/base/hex.h"
+#include "horovodx/collectives/segment.h"
 
 namespace horovodx::runtime {
 namespace {
@@ -106,6 +107,18 @@ Setting OneOf(std::string Config::*field, std::initializer_list<const char*> wor
             config.*field = word;
             return true;
           }};
+}
+
+Setting Segment(std::uint32_t Config::*field) {
+  return {
+      "a power of two from 65536 to 2097152", [=](Config& config, const std::string& text) {
+        const auto number = ParseInteger(text);
+        if (!number || *number <= 0 || !collectives::IsSegment(static_cast<std::size_t>(*number))) {
+          return false;
+        }
+        config.*field = static_cast<std::uint32_t>(*number);
+        return true;
+      }};
 }
 
 Setting HexSecret(std::string Config::*field) {

@@ -63,6 +63,8 @@ Setting Text(std::string Config::*field);
 Setting OneOf(std::string Config::*field, std::initializer_list<const char*> words,
               std::string expected = "");
 
+// A power of two, in the bounds of collectives/segment.h.
+Setting Segment(std::uint32_t Config::*field);
 // 64 hexadecimal digits; kept as 32 bytes.
 Setting HexSecret(std::string Config::*field);
 // A comma list of core numbers.

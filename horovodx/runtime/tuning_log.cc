@@ -22,7 +22,7 @@ TuningLog::TuningLog(const std::string& path, bool cache_enabled)
 
 void TuningLog::Add(const tuning::Tried& tried) {
   const std::string row = tuning::CsvRow(tried, cache_enabled_);
-  HVDX_LOG(kInfo) << "Autotuner: " << row << " (schedule " << tried.setting.schedule << ")";
+  HVDX_LOG(kInfo) << "Autotuner: " << row << " (" << tuning::RestInWords(tried.setting) << ")";
   Write(row);
 }
 

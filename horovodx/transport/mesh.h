@@ -51,6 +51,12 @@ class Mesh {
   // An allreduce over all members that what is below the links has; null: it has none.
   virtual NativeAllreduce* native() { return nullptr; }
 
+  // How many sockets a link to another host has; 1 where it has none to choose from.
+  virtual int streams() const { return 1; }
+  // How many of them are written to from now on, at most; 0: all. Readers follow, so each rank may
+  // use as many as it likes.
+  void UseStreams(int streams) { streams_in_use_ = streams; }
+
   // Sleeps until `in` is readable or `out` is writable (either may be null), or the interrupt is
   // raised (its Status is returned), or the deadline passes (kUnknown, naming whom it waited for).
   Status Await(InLink* in, OutLink* out, const Deadline& deadline);
@@ -63,6 +69,7 @@ class Mesh {
 
  protected:
   Bell bell_;
+  int streams_in_use_ = 0;
 
  private:
   Result<bool> LookAwake(std::span<InLink* const> ins, std::span<OutLink* const> outs,

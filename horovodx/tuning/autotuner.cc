@@ -9,6 +9,11 @@ Autotuner::Autotuner(AutotuneOptions options)
       search_(options_.search),
       warm_up_left_(options_.warmup_samples) {}
 
+bool Autotuner::tries_links() const {
+  const Setting& first = options_.search.first;
+  return !done() && (current().segment != first.segment || current().streams != first.streams);
+}
+
 void Autotuner::PlanStarts(const Workload& workload) {
   if (workload_.has_value() && !(*workload_ == workload)) {
     search_ = Search(options_.search);

@@ -37,6 +37,8 @@ class Autotuner {
 
   const Setting& current() const { return search_.current(); }
   bool done() const { return search_.done(); }
+  // current() is a trial of other segments or streams than those given.
+  bool tries_links() const;
 
   // A plan is about to be made, for this workload and by current(), as it is after this call. If
   // the workload is another one than before, all begins anew with the first setting.

@@ -17,4 +17,11 @@ std::string CsvRow(const Tried& tried, bool cache_enabled) {
   return text;
 }
 
+std::string RestInWords(const Setting& setting) {
+  std::string words = "schedule " + setting.schedule;
+  if (setting.segment > 0) words += ", segment " + std::to_string(setting.segment >> 10) + " KiB";
+  if (setting.streams > 0) words += ", streams " + std::to_string(setting.streams);
+  return words;
+}
+
 }  // namespace horovodx::tuning

@@ -11,6 +11,7 @@ namespace {
 
 constexpr double kLeastNoise = 1e-3;
 constexpr double kLengths[] = {0.05, 0.08, 0.12, 0.18, 0.25, 0.35, 0.5, 0.7, 1.0, 1.5, 2.0, 3.0};
+constexpr std::size_t kPlacesForOwnLengths = 8;
 
 double Density(double x) { return std::exp(-0.5 * x * x) / std::sqrt(2.0 * M_PI); }
 double Distribution(double x) { return 0.5 * std::erfc(-x / std::sqrt(2.0)); }
@@ -26,29 +27,48 @@ GaussianProcess::GaussianProcess(std::vector<Place> places, std::vector<double> 
   for (const double v : values_) squares += (v - middle_) * (v - middle_);
   spread_ = std::max(std::sqrt(squares / n), 1e-12 * std::max(1.0, std::abs(middle_)));
   for (double& v : values_) v = (v - middle_) / spread_;
-  double likeliest = -std::numeric_limits<double>::infinity();
-  double best_length = length_;
-  for (const double length : kLengths) {
-    const double likelihood = Factor(length);
-    if (likelihood <= likeliest) continue;
-    likeliest = likelihood;
-    best_length = length;
-  }
-  Factor(best_length);
+  ChooseLengths();
   best_ = -std::numeric_limits<double>::infinity();
   for (const Place& place : places_) {
     best_ = std::max(best_, (At(place).mean - middle_) / spread_);
   }
 }
 
-double GaussianProcess::Kernel(const Place& a, const Place& b) const {
-  const double x = a[0] - b[0];
-  const double y = a[1] - b[1];
-  return std::exp(-0.5 * (x * x + y * y) / (length_ * length_));
+void GaussianProcess::ChooseLengths() {
+  double likeliest = -std::numeric_limits<double>::infinity();
+  Place best{};
+  const auto consider = [&](const Place& lengths) {
+    const double likelihood = Factor(lengths);
+    if (likelihood <= likeliest) return;
+    likeliest = likelihood;
+    best = lengths;
+  };
+  for (const double length : kLengths) {
+    Place same;
+    same.fill(length);
+    consider(same);
+  }
+  for (std::size_t d = 0; d < kDimensions && places_.size() >= kPlacesForOwnLengths; ++d) {
+    for (const double length : kLengths) {
+      Place lengths = best;
+      lengths[d] = length;
+      consider(lengths);
+    }
+  }
+  Factor(best);
 }
 
-double GaussianProcess::Factor(double length) {
-  length_ = length;
+double GaussianProcess::Kernel(const Place& a, const Place& b) const {
+  double sum = 0.0;
+  for (std::size_t d = 0; d < kDimensions; ++d) {
+    const double apart = (a[d] - b[d]) / lengths_[d];
+    sum += apart * apart;
+  }
+  return std::exp(-0.5 * sum);
+}
+
+double GaussianProcess::Factor(const Place& lengths) {
+  lengths_ = lengths;
   const std::size_t n = places_.size();
   factor_.assign(n, std::vector<double>(n));
   double log_determinant = 0.0;

@@ -3,18 +3,20 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <vector>
 
 namespace horovodx::tuning {
 
-// A point of the unit square.
-using Place = std::array<double, 2>;
+// A point of the unit cube.
+inline constexpr std::size_t kDimensions = 3;
+using Place = std::array<double, kDimensions>;
 
 class GaussianProcess {
  public:
   // Through `values` at `places` (as many, at least one). `noise` is the standard deviation of a
   // value, in units of the spread of all values. The length of the kernel is that with the largest
-  // likelihood of a dozen. O(n^3) for each.
+  // likelihood of a dozen; with places enough, then each dimension's own. O(n^3) for each.
   GaussianProcess(std::vector<Place> places, std::vector<double> values, double noise);
 
   struct Guess {
@@ -26,11 +28,13 @@ class GaussianProcess {
   // How much better than the best mean of all places so far a value here is expected to be, by more
   // than `least` of their spread.
   double ExpectedImprovement(const Place& place, double least) const;
-  double length() const { return length_; }
+  // Of the kernel, by dimension: long where it does not matter.
+  const Place& lengths() const { return lengths_; }
 
  private:
-  // The logarithm of the likelihood with this length; leaves the factor in place.
-  double Factor(double length);
+  void ChooseLengths();
+  // The logarithm of the likelihood with these lengths; leaves the factor in place.
+  double Factor(const Place& lengths);
   double Kernel(const Place& a, const Place& b) const;
   std::vector<double> SolveLower(std::vector<double> right) const;
 
@@ -39,7 +43,7 @@ class GaussianProcess {
   double middle_ = 0.0;
   double spread_ = 1.0;
   double noise_;
-  double length_ = 0.3;
+  Place lengths_{};
   std::vector<std::vector<double>> factor_;  // lower triangle of the kernel's Cholesky factor
   std::vector<double> weights_;              // the kernel's inverse times values_
   double best_ = 0.0;                        // the best mean at any of places_, normalized

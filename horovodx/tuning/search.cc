@@ -4,23 +4,47 @@
 #include <cmath>
 #include <utility>
 
+#include "horovodx/collectives/segment.h"
+
 namespace horovodx::tuning {
 namespace {
 
+using collectives::kLeastSegment;
+using collectives::kMostSegment;
+
 constexpr double kMostThreshold = 64.0 * (1 << 20);
-constexpr double kMostWindowMs = 20.0;
-constexpr double kGrain = 64 << 10;         // bytes of a threshold
-constexpr double kLeastImprovement = 0.01;  // of the spread
-constexpr double kWorthIt = 1.005;          // times the score of the setting given
-constexpr double kNothingMore = 0.002;      // of the best score
+constexpr double kGrain = 64 << 10;                 // bytes of a threshold
+constexpr std::uint32_t kUsualSegment = 256 << 10;  // about what algorithms have by themselves
+constexpr double kLeastImprovement = 0.01;          // of the spread
+constexpr double kWorthIt = 1.005;                  // times the score of the setting given
+constexpr double kNothingMore = 0.002;              // of the best score
 constexpr int kGuesses = 400;
 
-// Threshold in MiB and window in ms, to begin with.
-constexpr std::pair<double, double> kStarts[] = {{4, 1}, {32, 10}, {16, 5}, {8, 2}};
+// To begin with.
+struct Start {
+  std::uint64_t threshold;
+  std::uint32_t segment;
+  int streams;
+};
+constexpr Start kStarts[] = {{4u << 20, 1u << 20, 1},
+                             {32u << 20, 512u << 10, 2},
+                             {16u << 20, 128u << 10, 1},
+                             {8u << 20, 1u << 20, 4}};
 
 // Small values are told apart more finely.
 double Unfold(double share, double most) { return most * share * share; }
 double Fold(double value, double most) { return std::sqrt(std::clamp(value / most, 0.0, 1.0)); }
+
+// Powers of two between `least` and `most`, evenly spread.
+double DoublingsFrom(double least, double value) { return std::log2(value / least); }
+std::uint32_t PowerAt(double share, double least, double most) {
+  return static_cast<std::uint32_t>(least)
+         << std::lround(share * std::floor(DoublingsFrom(least, most)));
+}
+double ShareOf(double value, double least, double most) {
+  const double all = std::max(1.0, std::floor(DoublingsFrom(least, most)));
+  return std::clamp(DoublingsFrom(least, std::max(value, least)) / all, 0.0, 1.0);
+}
 
 std::vector<bool> Values(bool free, bool first) {
   return free ? std::vector<bool>{false, true} : std::vector<bool>{first};
@@ -63,17 +87,27 @@ Setting Search::SettingAt(const Place& place) const {
     setting.fusion_threshold = static_cast<std::uint64_t>(kGrain) *
                                static_cast<std::uint64_t>(std::llround(bytes / kGrain));
   }
-  if (options_.free.cycle_time) {
-    setting.cycle_time_ms = 0.1 * std::round(10.0 * Unfold(place[1], kMostWindowMs));
+  if (options_.free.segment) setting.segment = PowerAt(place[1], kLeastSegment, kMostSegment);
+  if (options_.free.most_streams > 1) {
+    setting.streams = static_cast<int>(PowerAt(place[2], 1, options_.free.most_streams));
   }
   return setting;
 }
 
 Place Search::PlaceOf(const Setting& setting) const {
-  return {options_.free.fusion_threshold
-              ? Fold(static_cast<double>(setting.fusion_threshold), kMostThreshold)
-              : 0.0,
-          options_.free.cycle_time ? Fold(setting.cycle_time_ms, kMostWindowMs) : 0.0};
+  const Freedom& free = options_.free;
+  Place place{};
+  if (free.fusion_threshold) {
+    place[0] = Fold(static_cast<double>(setting.fusion_threshold), kMostThreshold);
+  }
+  if (free.segment) {
+    const std::uint32_t segment = setting.segment == 0 ? kUsualSegment : setting.segment;
+    place[1] = ShareOf(segment, kLeastSegment, kMostSegment);
+  }
+  if (free.most_streams > 1) {
+    place[2] = setting.streams == 0 ? 1.0 : ShareOf(setting.streams, 1, free.most_streams);
+  }
+  return place;
 }
 
 void Search::Tell(double score) {
@@ -107,10 +141,10 @@ bool Search::NextPlace(Place& place) {
   const std::size_t count = places_.size();  // the first is the setting given
   if (count > static_cast<std::size_t>(options_.max_samples)) return false;
   if (count <= std::size(kStarts)) {
-    const auto& [mebibytes, milliseconds] = kStarts[count - 1];
     Setting start;
-    start.fusion_threshold = static_cast<std::uint64_t>(mebibytes * (1 << 20));
-    start.cycle_time_ms = milliseconds;
+    start.fusion_threshold = kStarts[count - 1].threshold;
+    start.segment = kStarts[count - 1].segment;
+    start.streams = kStarts[count - 1].streams;
     place = PlaceOf(start);
     return true;
   }
@@ -118,8 +152,9 @@ bool Search::NextPlace(Place& place) {
   std::uniform_real_distribution<double> anywhere(0.0, 1.0);
   double most = -1.0;
   for (int i = 0; i < kGuesses; ++i) {
-    const Place guess = {options_.free.fusion_threshold ? anywhere(random_) : 0.0,
-                         options_.free.cycle_time ? anywhere(random_) : 0.0};
+    Place guess;
+    for (double& share : guess) share = anywhere(random_);
+    guess = PlaceOf(SettingAt(guess));  // where there is something to try
     const double gain = process.ExpectedImprovement(guess, kLeastImprovement);
     if (gain <= most) continue;
     most = gain;

@@ -1,8 +1,9 @@
 // Search: which setting to try next, by the scores of those tried. Pure; higher scores are better.
 //
-// For each combination of schedule and flags a Bayesian search over threshold and window: the
-// setting given, four corners of experience, then wherever a Gaussian process expects most, until
-// it expects nothing worth having. Scores are noisy, so the best few are then run off against each
+// For each combination of schedule and flags a Bayesian search over threshold, segment and streams
+// together (long segments are what several streams need to be of use): the setting given, four
+// corners of experience, then wherever a Gaussian process expects most, until it expects nothing
+// worth having. Scores are noisy, so the best few are then run off against each
 // other and against the setting given, in turns; and that one stays unless another is clearly
 // better.
 #pragma once
@@ -46,7 +47,10 @@ class Search {
   static constexpr int kFinalists = 3;
   static constexpr int kFinalTurns = 3;
 
-  bool Continuous() const { return options_.free.cycle_time || options_.free.fusion_threshold; }
+  bool Continuous() const {
+    const Freedom& free = options_.free;
+    return free.fusion_threshold || free.segment || free.most_streams > 1;
+  }
   Setting SettingAt(const Place& place) const;
   Place PlaceOf(const Setting& setting) const;
   // False when this combination promises nothing more.
@@ -57,7 +61,7 @@ class Search {
   void End();
 
   SearchOptions options_;
-  std::vector<Setting> combinations_;  // with the first setting's threshold and window
+  std::vector<Setting> combinations_;  // with the first setting's threshold, segment and streams
   std::size_t combination_ = 0;
   std::vector<Place> places_;  // tried in this combination
   std::vector<double> scores_;

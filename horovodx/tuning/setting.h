@@ -13,8 +13,11 @@ struct Setting {
   std::string schedule = "fusion";  // one of schedule::RuleNames()
   bool hierarchical_allreduce = false;
   bool torus_allreduce = false;
-  double cycle_time_ms = 0.0;                   // the batching window; 0: none
+  double cycle_time_ms = 0.0;                   // the batching window; 0: none. Never tuned
   std::uint64_t fusion_threshold = 128u << 20;  // bytes
+  // Over links alone:
+  std::uint32_t segment = 0;  // bytes of a message (collectives/segment.h); 0: the algorithm's own
+  int streams = 0;            // sockets of a link in use; 0: all there are
 
   bool operator==(const Setting&) const = default;
 };
@@ -25,12 +28,13 @@ struct Freedom {
   std::vector<std::string> schedules;  // to choose from; empty: fixed
   bool hierarchical_allreduce = false;
   bool torus_allreduce = false;
-  bool cycle_time = false;
   bool fusion_threshold = false;
+  bool segment = false;
+  int most_streams = 1;  // sockets that links have; 1: nothing to choose from
 
   bool any() const {
-    return schedules.size() > 1 || hierarchical_allreduce || torus_allreduce || cycle_time ||
-           fusion_threshold;
+    return schedules.size() > 1 || hierarchical_allreduce || torus_allreduce || fusion_threshold ||
+           segment || most_streams > 1;
   }
 };
 

@@ -2,8 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <thread>
 #include <utility>
+
+#include "horovodx/rendezvous/memory_store.h"
+#include "horovodx/transport/process/fabric.h"
 
 namespace horovodx::testing_support {
 
@@ -25,6 +29,32 @@ void EngineWorld::Run(const std::function<void(runtime::Engine&)>& body) {
     });
   }
   for (auto& rank : ranks) rank.join();
+}
+
+void RunEnginesOverTcp(int ranks, const runtime::EngineOptions& options, int streams,
+                       const std::function<void(runtime::Engine&)>& body) {
+  using transport::process::ProcessFabric;
+  rendezvous::MemoryStore store;
+  const auto run = [&](int rank) {
+    transport::process::Options join;
+    join.rank = rank;
+    join.size = ranks;
+    join.hostname = "host " + std::to_string(rank);
+    join.address = "127.0.0.1";
+    join.secret = "a secret of the test";
+    join.job_id = "test";
+    join.streams = streams;
+    join.force_tcp = true;
+    auto fabric = ProcessFabric::Join(join, store, Deadline::After(Seconds(60)));
+    ASSERT_TRUE(fabric.ok()) << fabric.status().ToString();
+    auto engine = runtime::Engine::Start(std::move(*fabric), options);
+    ASSERT_TRUE(engine.ok()) << engine.status().ToString();
+    body(**engine);
+    (*engine)->Shutdown();
+  };
+  std::vector<std::thread> threads;
+  for (int rank = 0; rank < ranks; ++rank) threads.emplace_back(run, rank);
+  for (auto& thread : threads) thread.join();
 }
 
 runtime::Submission Allreduce(const std::string& name, std::vector<float>& tensor, ReduceOp op) {

@@ -28,6 +28,11 @@ class EngineWorld {
   runtime::EngineOptions options_;
 };
 
+// The same over TCP alone, on this machine's own address: each rank a host of its own, `streams`
+// sockets a link.
+void RunEnginesOverTcp(int ranks, const runtime::EngineOptions& options, int streams,
+                       const std::function<void(runtime::Engine&)>& body);
+
 // A submission with sensible defaults.
 runtime::Submission Allreduce(const std::string& name, std::vector<float>& tensor,
                               ReduceOp op = ReduceOp::kSum);

@@ -147,8 +147,10 @@ Result<std::unique_ptr<Mesh>> ProcessFabric::MakeMesh(std::uint32_t channel,
   const std::string key = key_ + "/channel/" + std::to_string(channel);
   HVDX_ASSIGN_OR_RETURN(std::unique_ptr<shm::Channel> local, ShareChannel(key, members, deadline));
   const auto me = std::find(members.begin(), members.end(), rank()) - members.begin();
-  return std::unique_ptr<Mesh>(std::make_unique<ProcessMesh>(
-      channel, members, static_cast<int>(me), hosts_, std::move(local), *factory_, post_.get()));
+  std::unique_ptr<Mesh> mesh = std::make_unique<ProcessMesh>(
+      channel, members, static_cast<int>(me), hosts_, std::move(local), *factory_, post_.get());
+  mesh->UseStreams(options_.streams_in_use);
+  return mesh;
 }
 
 Result<std::unique_ptr<shm::Channel>> ProcessFabric::ShareChannel(const std::string& key,

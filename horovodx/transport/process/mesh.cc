@@ -38,7 +38,7 @@ OutLink& ProcessMesh::Out(int member) {
     out_[member] = std::make_unique<mpi::MpiOutLink>(*post_, members_[member],
                                                      static_cast<int>(channel_), NameByMpi(member));
   } else if (out_[member] == nullptr) {
-    out_[member] = factory_.MakeOut(channel_, members_[member]);
+    out_[member] = factory_.MakeOut(channel_, members_[member], streams_in_use_);
   }
   return *out_[member];
 }

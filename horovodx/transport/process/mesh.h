@@ -26,6 +26,7 @@ class ProcessMesh : public Mesh {
   InLink& In(int member) override;
   Stage* stage() override { return local_ != nullptr ? &local_->stage() : nullptr; }
   NativeAllreduce* native() override { return native_.get(); }
+  int streams() const override { return post_ != nullptr ? 1 : factory_.streams(); }
 
  private:
   bool Shares(int member) const;

@@ -4,12 +4,12 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include <algorithm>
 #include <cerrno>
-#include <limits>
+#include <string>
 #include <utility>
 
 #include "horovodx/base/socket.h"
-#include "horovodx/transport/tcp/stripes.h"
 
 namespace horovodx::transport::tcp {
 namespace {
@@ -20,15 +20,18 @@ constexpr std::size_t kMostPerCall = 4 * kStripeBytes;
 // Moves pieces until the socket has had enough. `move` is one system call on (fd, pieces): how many
 // bytes, 0 for the end of the stream, -1 with errno.
 template <typename Piece, typename Move>
-Result<std::size_t> MoveSome(LinkState& state, std::span<const Piece> pieces, Move move) {
+Result<std::size_t> MoveSome(LinkState& state, std::span<const Piece> pieces, int in_use,
+                             Move move) {
   PieceCursor<Piece> cursor(pieces);
   std::size_t total = 0;
   while (!cursor.done() && total < kMostPerCall) {
-    const ssize_t moved = move(state.fd(), cursor.Next(state.room()));
+    const MutableBytes label = state.Label(in_use);
+    const ssize_t moved = move(state.fd(), cursor.Next(state.room(), label));
     if (moved > 0) {
-      const auto bytes = static_cast<std::size_t>(moved);
+      const auto bytes = static_cast<std::size_t>(moved) - label.size();
       const bool short_move = bytes < cursor.offered();
       state.Moved(bytes);
+      if (!state.failure().ok()) break;
       cursor.Advance(bytes);
       total += bytes;
       if (short_move) break;  // the socket is full or empty: no need to be told so
@@ -65,18 +68,32 @@ bool LinkState::Pick(Berth& berth) {
   Result<std::vector<Fd>> sockets = berth.Take();
   if (sockets.ok()) {
     sockets_ = std::move(*sockets);
+    stripes_ = Stripes(sockets_.size());
   } else {
     Fail(sockets.status().message());
   }
   return true;
 }
 
-int LinkState::fd() const {
-  return connected() ? sockets_[StreamOf(moved_, sockets_.size())].get() : -1;
+int LinkState::fd() const { return connected() ? sockets_[stripes_.socket()].get() : -1; }
+
+MutableBytes LinkState::Label(int in_use) {
+  if (!stripes_.label_due()) return {};
+  const std::size_t all = sockets_.size();
+  const std::size_t round = in_use <= 0 ? all : std::min(static_cast<std::size_t>(in_use), all);
+  const std::size_t next = stripes_.socket() + 1 < round ? stripes_.socket() + 1 : 0;
+  label_ = static_cast<std::byte>(next);
+  return {&label_, 1};
 }
 
-std::size_t LinkState::room() const {
-  return sockets_.size() == 1 ? std::numeric_limits<std::size_t>::max() : RoomAt(moved_);
+void LinkState::Moved(std::size_t bytes) {
+  if (stripes_.label_due() && !stripes_.Begin(static_cast<std::size_t>(label_))) {
+    Fail("it named socket " + std::to_string(static_cast<int>(label_)) + " of " +
+         std::to_string(sockets_.size()));
+    return;
+  }
+  stripes_.Moved(bytes);
+  moved_ += bytes;
 }
 
 void LinkState::Fail(const std::string& why) {
@@ -89,8 +106,12 @@ bool LinkState::Polls(short events) const {
   return ::poll(&poll, 1, 0) > 0;
 }
 
-TcpOutLink::TcpOutLink(LinkState state, std::shared_ptr<Berth> berth, Connect connect)
-    : state_(std::move(state)), berth_(std::move(berth)), connect_(std::move(connect)) {}
+TcpOutLink::TcpOutLink(LinkState state, std::shared_ptr<Berth> berth, Connect connect,
+                       const int& in_use)
+    : state_(std::move(state)),
+      berth_(std::move(berth)),
+      connect_(std::move(connect)),
+      in_use_(in_use) {}
 
 TcpOutLink::~TcpOutLink() {
   if (undo_) undo_();
@@ -109,7 +130,7 @@ Result<std::size_t> TcpOutLink::TryWrite(std::span<const ConstBytes> pieces) {
   }
   if (!state_.failure().ok()) return state_.failure();
   if (!state_.connected()) return std::size_t{0};
-  return MoveSome(state_, pieces, Send);
+  return MoveSome(state_, pieces, in_use_, Send);
 }
 
 bool TcpOutLink::Writable() {
@@ -129,7 +150,7 @@ Result<std::size_t> TcpInLink::TryRead(std::span<const MutableBytes> pieces) {
   state_.Pick(*berth_);
   if (!state_.failure().ok()) return state_.failure();
   if (!state_.connected()) return std::size_t{0};
-  return MoveSome(state_, pieces, Receive);
+  return MoveSome(state_, pieces, 0, Receive);
 }
 
 bool TcpInLink::Readable() {

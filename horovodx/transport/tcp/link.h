@@ -1,13 +1,15 @@
 // Links over TCP: bytes from one rank to another, over a few sockets side by side.
 //
-// One socket is often limited by one core or one path; blocks of 256 KiB go round several in order.
-// The writer connects when it has something to write, and each link has sockets of its own: the
-// handshake names the channel, so no two links ever mix. Data goes straight between the sockets and
-// the caller's memory.
+// One socket is often limited by one core or one path; blocks of 256 KiB go round several in order,
+// or round as many of them as the writer pleases: the reader follows (stripes.h). The writer
+// connects when it has something to write, and each link has sockets of its own: the handshake
+// names the channel, so no two links ever mix. Data goes straight between the sockets and the
+// caller's memory.
 //
 // Thread: one at a time per link. Neither connecting nor anything else waits.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -17,6 +19,7 @@
 #include "horovodx/base/fd.h"
 #include "horovodx/transport/link.h"
 #include "horovodx/transport/tcp/berth.h"
+#include "horovodx/transport/tcp/stripes.h"
 
 namespace horovodx::transport::tcp {
 
@@ -33,9 +36,14 @@ class LinkState {
   bool Pick(Berth& berth);
   // The socket of the next byte, or -1.
   int fd() const;
-  // How many bytes the next system call may move.
-  std::size_t room() const;
-  void Moved(std::size_t bytes) { moved_ += bytes; }
+  // How many bytes of data the next system call may move.
+  std::size_t room() const { return stripes_.room(); }
+  // What must move before them, if anything. For a writer: going on to the next of the first
+  // `in_use` sockets (0, or more than there are: of all).
+  MutableBytes Label(int in_use);
+  // So many bytes of data have moved, behind the label if that was due. A label that names no
+  // socket is a failure.
+  void Moved(std::size_t bytes);
   void Fail(const std::string& why);
   // Whether poll() reports one of `events` for the next byte's socket now.
   bool Polls(short events) const;
@@ -43,7 +51,9 @@ class LinkState {
  private:
   std::string me_, peer_;
   std::vector<Fd> sockets_;
-  std::uint64_t moved_ = 0;
+  Stripes stripes_;
+  std::byte label_{};
+  std::uint64_t moved_ = 0;  // of data
   Status failure_;
 };
 
@@ -53,7 +63,8 @@ class TcpOutLink : public OutLink {
   // returns is called when the link ends.
   using Undo = std::function<void()>;
   using Connect = std::function<Undo(std::shared_ptr<Berth>)>;
-  TcpOutLink(LinkState state, std::shared_ptr<Berth> berth, Connect connect);
+  // `in_use` says how many of the sockets to write to; 0: to all. Borrowed: read when a block ends.
+  TcpOutLink(LinkState state, std::shared_ptr<Berth> berth, Connect connect, const int& in_use);
   ~TcpOutLink() override;
 
   Result<std::size_t> TryWrite(std::span<const ConstBytes> pieces) override;
@@ -68,6 +79,7 @@ class TcpOutLink : public OutLink {
   std::shared_ptr<Berth> berth_;  // shared with the dials, which may end after the link
   Connect connect_;
   Undo undo_;
+  const int& in_use_;
 };
 
 class TcpInLink : public InLink {

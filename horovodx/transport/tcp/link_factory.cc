@@ -17,7 +17,7 @@ std::string LinkFactory::NameOf(int peer) const {
   return "rank " + std::to_string(peer) + " (" + options_.addresses[peer].ToString() + ", tcp)";
 }
 
-std::unique_ptr<OutLink> LinkFactory::MakeOut(std::uint32_t channel, int peer) {
+std::unique_ptr<OutLink> LinkFactory::MakeOut(std::uint32_t channel, int peer, const int& in_use) {
   auto connect = [this, channel, peer](const std::shared_ptr<Berth>& berth) -> TcpOutLink::Undo {
     std::vector<std::shared_ptr<Dial>> dials;
     const Deadline deadline = Deadline::After(options_.connect_limit);
@@ -41,7 +41,7 @@ std::unique_ptr<OutLink> LinkFactory::MakeOut(std::uint32_t channel, int peer) {
   };
   LinkState state("rank " + std::to_string(options_.rank), NameOf(peer));
   return std::make_unique<TcpOutLink>(std::move(state), std::make_shared<Berth>(io_.bell()),
-                                      std::move(connect));
+                                      std::move(connect), in_use);
 }
 
 std::unique_ptr<InLink> LinkFactory::MakeIn(std::uint32_t channel, int peer) {

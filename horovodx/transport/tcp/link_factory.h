@@ -30,12 +30,14 @@ class LinkFactory {
   LinkFactory(LinkOptions options, IoLoop& io, Acceptor& acceptor);
 
   // To and from rank `peer` of the world. There is one link of a channel and direction between two
-  // ranks; it connects on first use.
-  std::unique_ptr<OutLink> MakeOut(std::uint32_t channel, int peer);
+  // ranks; it connects on first use. `in_use` says how many of its sockets are written to (0: all);
+  // borrowed, outlives the link, and may change while nobody uses the link.
+  std::unique_ptr<OutLink> MakeOut(std::uint32_t channel, int peer, const int& in_use);
   std::unique_ptr<InLink> MakeIn(std::uint32_t channel, int peer);
 
   IoLoop& io() { return io_; }
   int rank() const { return options_.rank; }
+  int streams() const { return options_.streams; }
 
  private:
   std::string NameOf(int peer) const;

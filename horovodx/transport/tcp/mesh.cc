@@ -29,7 +29,7 @@ Mesh::Mesh(LinkFactory& factory, std::uint32_t channel, std::vector<int> members
 OutLink& Mesh::Out(int member) {
   HVDX_DCHECK(member != rank());
   auto& link = out_[member];
-  if (link == nullptr) link = factory_.MakeOut(channel_, members_[member]);
+  if (link == nullptr) link = factory_.MakeOut(channel_, members_[member], streams_in_use_);
   return *link;
 }
 

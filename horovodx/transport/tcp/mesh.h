@@ -19,6 +19,7 @@ class Mesh : public transport::Mesh {
 
   OutLink& Out(int member) override;
   InLink& In(int member) override;
+  int streams() const override { return factory_.streams(); }
 
  private:
   LinkFactory& factory_;

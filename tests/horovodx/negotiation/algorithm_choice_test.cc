@@ -38,6 +38,18 @@ Bucket BucketOf(std::uint64_t bytes) {
   return bucket;
 }
 
+TEST(AlgorithmChoiceTest, APlanThatMayNotTryKeepsToWhatIsChosenAndTriesLater) {
+  Network net{On(3, 1)};
+  AlgorithmChoice choice(net.team, true);
+  for (int i = 0; i < 10; ++i) choice.Add(A::kRing, 1 << 20, net.Takes(A::kRing, 1 << 20));
+  std::vector<Bucket> buckets = {BucketOf(1 << 20)};
+  choice.ForPlan(buckets, false);
+  EXPECT_EQ(buckets[0].algorithms.size(), 1u);
+  EXPECT_EQ(choice.trial_rounds(), 0u);
+  choice.ForPlan(buckets);
+  EXPECT_GT(buckets[0].algorithms.size(), 1u) << "nothing was used up";
+}
+
 // Negotiated steps of one bucket; what ran.
 std::vector<A> RunSteps(AlgorithmChoice& choice, const Network& net, std::uint64_t bytes,
                         int steps) {

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <set>
+#include <utility>
+
 #include "horovodx/base/log.h"
 #include "tests/horovodx/negotiation/request_maker.h"
 
@@ -49,9 +52,9 @@ class CoordinatorTest : public testing::Test {
     return names;
   }
   // Three equal steps of a and b; the first name of the fourth starts a plan.
-  StartPlan ReachPlan(std::uint32_t epoch = 0) {
+  StartPlan ReachPlan(std::uint32_t epoch = 0, int most_steps = 60) {
     std::vector<StartPlan> plans;
-    for (int step = 0; step < 60 && plans.empty(); ++step) {
+    for (int step = 0; step < most_steps && plans.empty(); ++step) {
       AskBoth({MakeRequest("a"), MakeRequest("b")}, epoch);
       plans = Take<StartPlan>();
     }
@@ -232,6 +235,60 @@ TEST_F(CoordinatorTest, FasterAlgorithmsFoundInAPlanMakeAnother) {
   }
   ASSERT_THAT(next.buckets, SizeIs(1));
   EXPECT_EQ(next.buckets[0].algorithms.back(), kUsual);
+}
+
+TEST_F(CoordinatorTest, AllreducesSayTheSegmentThatTheUserWants) {
+  options.segment = 512 << 10;
+  Make();
+  AskBoth({MakeRequest("a"), MakeRequest("g", Kind::kAllgather)});
+  for (const negotiation::Run& run : Take<negotiation::Run>()) {
+    for (const Bucket& bucket : run.buckets) {
+      EXPECT_EQ(bucket.segment, bucket.kind == Kind::kAllreduce ? 512u << 10 : 0u);
+      EXPECT_EQ(bucket.streams, 0);
+    }
+  }
+  EXPECT_EQ(ReachPlan().buckets.at(0).segment, 512u << 10);
+}
+
+TEST_F(CoordinatorTest, SegmentsAndStreamsAreTunedFromPlanToPlan) {
+  options.autotune.enabled = true;
+  options.autotune.warmup_samples = 0;
+  options.autotune.steps_per_sample = 1;  // plans of six rounds: ended so early on purpose
+  options.autotune.search.first.streams = 1;
+  options.autotune.search.free.segment = true;
+  options.autotune.search.free.most_streams = 4;
+  Make();
+  std::set<std::pair<std::uint32_t, int>> tried;
+  for (std::uint32_t epoch = 0; epoch < 8; epoch += 2) {
+    AskBoth({MakeRequest("a")}, epoch);
+    for (const negotiation::Run& run : Take<negotiation::Run>()) {
+      EXPECT_EQ(run.buckets.at(0).segment, 0u) << "negotiated: as the user said";
+      EXPECT_EQ(run.buckets.at(0).streams, 1);
+    }
+    const StartPlan plan = ReachPlan(epoch, 6);
+    ASSERT_THAT(plan.buckets, SizeIs(1));
+    if (epoch == 0) {
+      EXPECT_EQ(plan.buckets[0].segment, 0u) << "what is given comes first";
+      EXPECT_EQ(plan.buckets[0].streams, 1);
+    }
+    tried.insert({plan.buckets[0].segment, plan.buckets[0].streams});
+    std::uint64_t round = 0;
+    while (Take<PleaseLeave>().empty()) {
+      ASSERT_LT(round, 20u);
+      Measured m;
+      m.epoch = plan.epoch;
+      m.planned = true;
+      m.number = round++;
+      m.bytes = 64;
+      m.seconds = 1e-3;
+      m.submitted = {AtSecond(second), AtSecond(second)};
+      second += 0.01;
+      coordinator->OnMeasured(m);
+    }
+    Say(0, Leave{0, plan.epoch, round});
+    Say(1, Leave{0, plan.epoch, round});
+  }
+  EXPECT_THAT(tried, SizeIs(4)) << "each plan has its own";
 }
 
 TEST_F(CoordinatorTest, TheFirstWhoLeavesEndsThePlan) {

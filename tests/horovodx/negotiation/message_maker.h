@@ -64,6 +64,8 @@ class MessageMaker {
     for (auto n = random_() % 3; n > 0; --n) {
       b.algorithms.push_back(static_cast<std::uint8_t>(random_() % 10));
     }
+    b.segment = random_() % 2 == 0 ? 0 : std::uint32_t{64 << 10} << (random_() % 6);
+    b.streams = static_cast<std::uint8_t>(random_() % (kMostStreams + 1));
     return b;
   }
   std::vector<Bucket> Buckets() {

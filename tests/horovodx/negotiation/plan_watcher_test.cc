@@ -68,6 +68,17 @@ TEST(PlanWatcherTest, APlanHardlyUsedMakesTheNextOneComeLaterAndCarefully) {
   EXPECT_FALSE(watcher.cautious());
 }
 
+TEST(PlanWatcherTest, APlanEndedOnPurposeDoesNotMakeTheNextOneComeLater) {
+  PlanWatcher watcher(1);
+  Runs(watcher, "a");
+  EXPECT_TRUE(Runs(watcher, "a"));
+  watcher.PlanStarted();
+  watcher.PlanEnded(1, true);
+  Runs(watcher, "a");
+  EXPECT_TRUE(Runs(watcher, "a"));
+  EXPECT_FALSE(watcher.cautious());
+}
+
 TEST(PlanWatcherTest, OnlyWhatNeedsEveryMemberMayStandInAPlan) {
   const auto plannable = [](const Request& a, const Request& b) {
     return PlanWatcher::Plannable(Validate(Shared({a, b}), {{0, 1}, 1000}), 2);

@@ -67,6 +67,26 @@ TEST(WireTest, AnAlgorithmThatIsNoneIsRefused) {
   EXPECT_THAT(DecodeDown(Encode(records)).status().message(), HasSubstr("no such algorithm"));
 }
 
+TEST(WireTest, ASegmentThatIsNoneAndTooManyStreamsAreRefused) {
+  const auto decode = [](std::uint32_t segment, int streams) {
+    StartPlan plan;
+    plan.buckets.resize(1);
+    plan.buckets[0].segment = segment;
+    plan.buckets[0].streams = static_cast<std::uint8_t>(streams);
+    std::vector<DownRecord> records;
+    Append(records, {0}, plan);
+    return DecodeDown(Encode(records)).status();
+  };
+  for (const std::uint32_t segment : {0u, 64u << 10, 256u << 10, 2u << 20}) {
+    EXPECT_TRUE(decode(segment, 64).ok()) << segment;
+  }
+  for (const std::uint32_t segment : {1u, 32u << 10, 4u << 20, (256u << 10) + 4, ~0u}) {
+    EXPECT_THAT(decode(segment, 0).message(), HasSubstr("no such segment")) << segment;
+  }
+  EXPECT_THAT(decode(0, 65).message(), HasSubstr("too many streams"));
+  EXPECT_THAT(decode(0, 255).message(), HasSubstr("too many streams"));
+}
+
 TEST(WireTest, HeadersAreChecked) {
   std::vector<UpRecord> none;
   auto bytes = Encode(none);
@@ -75,7 +95,7 @@ TEST(WireTest, HeadersAreChecked) {
   EXPECT_THAT(DecodeUp(bytes).status().message(), HasSubstr("1 bytes too many"));
   bytes.pop_back();
   bytes[2] = std::byte{9};
-  EXPECT_THAT(DecodeUp(bytes).status().message(), HasSubstr("version 9 instead of 2"));
+  EXPECT_THAT(DecodeUp(bytes).status().message(), HasSubstr("version 9 instead of 3"));
   bytes[0] = std::byte{0};
   EXPECT_THAT(DecodeUp(bytes).status().message(), HasSubstr("not a negotiation message"));
 }

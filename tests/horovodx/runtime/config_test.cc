@@ -97,6 +97,7 @@ TEST_F(ConfigTest, EveryVariableReachesItsField) {
                     {"HOROVODX_PLANS", "0"},
                     {"HOROVODX_ALLREDUCE", "ring:1M-max"},
                     {"HOROVODX_SELECTION", "rules"},
+                    {"HOROVODX_SEGMENT", "1048576"},
                     {"HOROVODX_DETERMINISTIC", "1"},
                     {"HOROVOD_TIMELINE", "/tmp/t.json"},
                     {"HOROVOD_TIMELINE_MARK_CYCLES", "1"},
@@ -153,6 +154,7 @@ TEST_F(ConfigTest, EveryVariableReachesItsField) {
   EXPECT_FALSE(c.plans);
   EXPECT_EQ(c.allreduce, "ring:1M-max");
   EXPECT_EQ(c.selection, "rules");
+  EXPECT_EQ(c.segment, 1u << 20);
   EXPECT_TRUE(c.deterministic);
   EXPECT_EQ(c.timeline, "/tmp/t.json");
   EXPECT_TRUE(c.timeline_mark_cycles);
@@ -208,6 +210,9 @@ TEST_F(ConfigTest, RefusesWhatWouldMakeTheJobComeUpWrong) {
       {"HOROVODX_SPIN_MICROSECONDS", "1.5", "from 0 to 1000000"},
       {"HOROVODX_ALLREDUCE", "ring\x01", "printable text"},
       {"HOROVODX_SELECTION", "guess", "one of measured, rules"},
+      {"HOROVODX_SEGMENT", "0", "a power of two from 65536 to 2097152"},
+      {"HOROVODX_SEGMENT", "100000", "a power of two from 65536 to 2097152"},
+      {"HOROVODX_SEGMENT", "4194304", "a power of two from 65536 to 2097152"},
   };
   for (const auto& c : cases) {
     Environment environment = {{"HOROVOD_RANK", "1"},

@@ -7,10 +7,13 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "horovodx/base/log.h"
+#include "horovodx/base/mutex.h"
 #include "horovodx/runtime/engine.h"
 #include "horovodx/tuning/csv.h"
 #include "tests/support/engine_world.h"
@@ -37,33 +40,38 @@ EngineOptions Tuned(const std::string& log) {
   return options;
 }
 
-// All results of rank 0, step by step. Sums depend on the order in which they are added up.
-std::vector<float> Train(EngineWorld& world, int steps, std::size_t first_size,
-                         std::array<std::int64_t, kRanks>* plans = nullptr) {
-  std::vector<float> all;
-  world.Run([&](Engine& engine) {
-    std::vector<std::vector<float>> tensors(kTensors);
-    for (int step = 0; step < steps; ++step) {
-      std::vector<OperationPtr> operations;
-      for (std::size_t t = 0; t < kTensors; ++t) {
-        tensors[t].resize(first_size + 100 * t);
-        for (std::size_t i = 0; i < tensors[t].size(); ++i) {
-          const auto rank = static_cast<std::size_t>(engine.rank());
-          tensors[t][i] =
-              1.0f / static_cast<float>(3 + i + 7 * rank + static_cast<std::size_t>(step));
-        }
-        auto operation = engine.Submit(Allreduce("t" + std::to_string(t), tensors[t]));
-        ASSERT_TRUE(operation.ok());
-        operations.push_back(*operation);
+using Plans = std::array<std::int64_t, kRanks>;
+
+// Appends all results of rank 0, step by step. Sums depend on the order in which they are added up.
+void TrainOn(Engine& engine, int steps, std::size_t first_size, std::vector<float>& all,
+             Plans* plans) {
+  std::vector<std::vector<float>> tensors(kTensors);
+  for (int step = 0; step < steps; ++step) {
+    std::vector<OperationPtr> operations;
+    for (std::size_t t = 0; t < kTensors; ++t) {
+      tensors[t].resize(first_size + 100 * t);
+      for (std::size_t i = 0; i < tensors[t].size(); ++i) {
+        const auto rank = static_cast<std::size_t>(engine.rank());
+        tensors[t][i] =
+            1.0f / static_cast<float>(3 + i + 7 * rank + static_cast<std::size_t>(step));
       }
-      for (std::size_t t = 0; t < kTensors; ++t) {
-        ASSERT_TRUE(engine.Wait(operations[t], Deadline::After(std::chrono::seconds(60))));
-        ASSERT_TRUE(operations[t]->status.ok()) << operations[t]->status.ToString();
-        if (engine.rank() == 0) all.insert(all.end(), tensors[t].begin(), tensors[t].end());
-      }
+      auto operation = engine.Submit(Allreduce("t" + std::to_string(t), tensors[t]));
+      ASSERT_TRUE(operation.ok());
+      operations.push_back(*operation);
     }
-    if (plans != nullptr) (*plans)[engine.rank()] = engine.Counter("plans_started");
-  });
+    for (std::size_t t = 0; t < kTensors; ++t) {
+      ASSERT_TRUE(engine.Wait(operations[t], Deadline::After(std::chrono::seconds(60))));
+      ASSERT_TRUE(operations[t]->status.ok()) << operations[t]->status.ToString();
+      if (engine.rank() == 0) all.insert(all.end(), tensors[t].begin(), tensors[t].end());
+    }
+  }
+  if (plans != nullptr) (*plans)[engine.rank()] = engine.Counter("plans_started");
+}
+
+std::vector<float> Train(EngineWorld& world, int steps, std::size_t first_size,
+                         Plans* plans = nullptr) {
+  std::vector<float> all;
+  world.Run([&](Engine& engine) { TrainOn(engine, steps, first_size, all, plans); });
   return all;
 }
 
@@ -89,7 +97,7 @@ TEST(EngineAutotuneTest, OnOneHostResultsAreThoseOfAnUntunedRunBitForBit) {
   const std::string log = testing::TempDir() + "autotune." + std::to_string(::getpid()) + ".csv";
   constexpr int kSteps = 400;
   EngineWorld tuned_world(kRanks, Tuned(log));
-  std::array<std::int64_t, kRanks> plans{};
+  Plans plans{};
   const std::vector<float> tuned = Train(tuned_world, kSteps, 500, &plans);
   EngineWorld plain_world(kRanks);
   EXPECT_TRUE(Same(tuned, Train(plain_world, kSteps, 500)));
@@ -122,6 +130,121 @@ TEST(EngineAutotuneTest, DeterministicResultsBetweenHostsDoNotChangeEither) {
   EngineWorld tuned_world(HostMap({"a", "a", "b"}), tuned);
   EngineWorld plain_world(HostMap({"a", "a", "b"}), plain);
   EXPECT_TRUE(Same(Train(tuned_world, 120, 50), Train(plain_world, 120, 50)));
+}
+
+// Everything free, and another setting every few steps.
+EngineOptions RestlesslyTuned() {
+  EngineOptions options = Tuned("");
+  options.autotune.search.max_samples = 8;
+  options.autotune.search.first.streams = 1;
+  options.autotune.search.free.segment = true;
+  options.autotune.search.free.most_streams = 4;
+  return options;
+}
+
+Mutex g_mutex;
+std::vector<std::string> g_tried;  // lines of the log
+void CollectTried(LogLevel, const std::string& line) {
+  MutexLock lock(g_mutex);
+  if (line.find("Autotuner:") != std::string::npos) g_tried.push_back(line);
+}
+std::set<std::string> WordsAfter(const std::string& word) {
+  MutexLock lock(g_mutex);
+  std::set<std::string> values;
+  for (const std::string& line : g_tried) {
+    const auto at = line.find(word);
+    if (at != std::string::npos) {
+      values.insert(line.substr(at + word.size(), line.find_first_of(",)", at) - at));
+    }
+  }
+  return values;
+}
+
+class EngineAutotuneLogged : public testing::Test {
+ protected:
+  void SetUp() override {
+    {
+      MutexLock lock(g_mutex);
+      g_tried.clear();
+    }
+    SetLogSink(CollectTried);
+    SetLogOptions({LogLevel::kInfo, /*hide_time=*/true});
+  }
+  void TearDown() override {
+    SetLogSink(nullptr);
+    SetLogOptions({});
+  }
+};
+class EngineAutotuneOverTcp : public EngineAutotuneLogged,
+                              public testing::WithParamInterface<int> {};
+INSTANTIATE_TEST_SUITE_P(Ranks, EngineAutotuneOverTcp, testing::Values(2, 3, 4));
+
+// Sums are exact, whatever the order: any wrong bit is an error of the transport or of an
+// algorithm.
+TEST_P(EngineAutotuneOverTcp, SegmentsAndStreamsSwitchAndEveryBitIsRight) {
+  const int ranks = GetParam();
+  constexpr int kSteps = 220;
+  const std::size_t sizes[] = {3, 20'000, 100'003};
+  std::vector<std::int64_t> plans(static_cast<std::size_t>(ranks));
+  testing_support::RunEnginesOverTcp(ranks, RestlesslyTuned(), 4, [&](Engine& engine) {
+    const auto value = [](int step, std::size_t i, int rank) {
+      return static_cast<float>((static_cast<std::size_t>(step) + 3 * i) % 97) +
+             static_cast<float>(rank);
+    };
+    std::vector<std::vector<float>> tensors(std::size(sizes));
+    for (int step = 0; step < kSteps; ++step) {
+      std::vector<OperationPtr> operations;
+      for (std::size_t t = 0; t < tensors.size(); ++t) {
+        tensors[t].resize(sizes[t]);
+        for (std::size_t i = 0; i < sizes[t]; ++i) tensors[t][i] = value(step, i, engine.rank());
+        auto operation = engine.Submit(Allreduce("t" + std::to_string(t), tensors[t]));
+        ASSERT_TRUE(operation.ok());
+        operations.push_back(*operation);
+      }
+      for (std::size_t t = 0; t < tensors.size(); ++t) {
+        ASSERT_TRUE(engine.Wait(operations[t], Deadline::After(std::chrono::seconds(120))));
+        ASSERT_TRUE(operations[t]->status.ok()) << operations[t]->status.ToString();
+        std::size_t wrong = 0;
+        for (std::size_t i = 0; i < sizes[t]; ++i) {
+          const float sum = static_cast<float>(ranks) * value(step, i, 0) +
+                            static_cast<float>(ranks * (ranks - 1) / 2);
+          wrong += tensors[t][i] != sum ? 1 : 0;
+        }
+        ASSERT_EQ(wrong, 0u) << "of tensor " << t << " in step " << step;
+      }
+    }
+    plans[static_cast<std::size_t>(engine.rank())] = engine.Counter("plans_started");
+  });
+  for (const std::int64_t count : plans) EXPECT_EQ(count, plans[0]);
+  EXPECT_GE(WordsAfter("segment ").size(), 3u);
+  EXPECT_GE(WordsAfter("streams ").size(), 2u);
+}
+
+TEST_F(EngineAutotuneLogged, OverTcpDeterministicResultsAreThoseOfAnUntunedRunBitForBit) {
+  const auto train = [](const EngineOptions& options) {
+    std::vector<float> all;
+    testing_support::RunEnginesOverTcp(
+        kRanks, options, 4, [&](Engine& engine) { TrainOn(engine, 100, 30'000, all, nullptr); });
+    return all;
+  };
+  EngineOptions tuned = RestlesslyTuned();
+  tuned.execute.deterministic = true;
+  EngineOptions plain;
+  plain.execute.deterministic = true;
+  EXPECT_TRUE(Same(train(tuned), train(plain)));
+  EXPECT_GE(WordsAfter("segment ").size(), 2u);
+}
+
+TEST(EngineAutotuneTest, OnTheStageNeitherSegmentsNorStreamsAreTuned) {
+  EngineOptions options = RestlesslyTuned();
+  options.autotune.search.free.schedules.clear();
+  options.autotune.search.free.fusion_threshold = false;
+  const std::string log = testing::TempDir() + "staged." + std::to_string(::getpid()) + ".csv";
+  options.autotune_log = log;
+  EngineWorld world(2, options);
+  EXPECT_FALSE(Train(world, 60, 10).empty());
+  EXPECT_EQ(LinesOf(log).size(), 1u) << "nothing was tried: only the header is there";
+  std::remove(log.c_str());
 }
 
 TEST(EngineAutotuneTest, ALogThatCannotBeWrittenIsNoReasonToStop) {

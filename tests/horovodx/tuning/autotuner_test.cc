@@ -101,6 +101,25 @@ TEST(AutotunerTest, AnotherWorkloadBeginsAnewAndTheSameDoesNot) {
   EXPECT_EQ(training.tuner.current().schedule, "fusion");
 }
 
+TEST(AutotunerTest, TellsATrialOfOtherLinksFromWhatIsGivenAndWhatWasFound) {
+  AutotuneOptions options = Options();
+  options.search.free.schedules.clear();
+  options.search.free.segment = true;
+  Training training;
+  training.tuner = Autotuner(options);
+  EXPECT_FALSE(training.tuner.tries_links());
+  bool tried = false;
+  training.RunToTheEnd([&](const Setting& s) {
+    EXPECT_EQ(training.tuner.tries_links(), s.segment != 0);
+    tried = tried || s.segment != 0;
+    return s.segment == 1 << 20 ? 0.5e-3 : 1e-3;
+  });
+  EXPECT_TRUE(tried);
+  ASSERT_TRUE(training.tuner.done());
+  EXPECT_EQ(training.tuner.current().segment, 1u << 20);
+  EXPECT_FALSE(training.tuner.tries_links()) << "it is what stays";
+}
+
 TEST(AutotunerTest, LateStepsDoNotMatter) {
   Training training;
   training.RunToTheEnd([&](const Setting& s) {

@@ -39,6 +39,20 @@ TEST(GaussianProcessTest, ExpectsMostWhereItIsHighOrUnknown) {
             process.ExpectedImprovement({1.0, 1.0}, 0.01));
 }
 
+TEST(GaussianProcessTest, AlongADimensionThatDoesNotMatterItIsLong) {
+  std::vector<Place> places;
+  std::vector<double> values;
+  for (int i = 0; i < 20; ++i) {
+    const double x = (i % 5) / 4.0;
+    places.push_back({x, (i * 7 % 20) / 19.0, (i * 3 % 4) / 3.0});
+    values.push_back(std::sin(6.0 * x));
+  }
+  const GaussianProcess process(places, values, 0.1);
+  EXPECT_LT(process.lengths()[0], process.lengths()[1]);
+  EXPECT_LT(process.lengths()[0], process.lengths()[2]);
+  EXPECT_NEAR(process.At({0.25, 0.9, 0.1}).mean, std::sin(1.5), 0.2);
+}
+
 TEST(GaussianProcessTest, EqualValuesAndOneValueAreNoTrouble) {
   const GaussianProcess same({{0.1, 0.1}, {0.9, 0.9}}, {3.0, 3.0}, 0.8);
   EXPECT_NEAR(same.At({0.5, 0.5}).mean, 3.0, 1e-6);

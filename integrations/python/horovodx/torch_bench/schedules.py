@@ -4,13 +4,18 @@ A step is a forward pass, then gradients that become ready one after the other. 
 if an accelerator computed: the cores are free for communication. Each way gets the engine to
 itself and steps to learn from, then steps that count; the ways take turns. Times are of whole
 steps, of the slowest rank.
+
+A way is a schedule, with variables behind it if any: `optimal+HOROVODX_SEGMENT=1048576`. `autotune`
+is what HOROVOD_AUTOTUNE makes of the engine's own settings, after `--tuning` steps.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from horovodx.torch_bench import ranks
@@ -19,6 +24,7 @@ from horovodx.torch_bench.workloads import WORKLOADS, Arrivals, workload_named
 
 _SCHEDULES = ("wfbp", "fusion", "mgwfbp", "optimal", "buckets")
 _GLOO = "gloo"
+_AUTOTUNE = "autotune"
 _BUCKET_BYTES = 25 << 20
 
 
@@ -29,7 +35,41 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ways", default=",".join((*_SCHEDULES, _GLOO)), help="by comma; all")
     parser.add_argument("--turns", type=int, default=2, help="how often each way comes (2)")
     parser.add_argument("--warmup", type=int, default=6, help="steps to learn from, a turn (6)")
+    parser.add_argument("--tuning", type=int, default=600, help="the same for autotune (600)")
     parser.add_argument("--steps", type=int, default=5, help="steps that count, a turn (5)")
+
+
+def _variables(way: str) -> dict[str, str | None]:
+    """Of the environment, for a way; None: not set."""
+    name, *more = way.split("+")
+    tuned = name == _AUTOTUNE
+    variables: dict[str, str | None] = {
+        "HOROVODX_SCHEDULE": None if tuned else name,
+        "HOROVOD_AUTOTUNE": "1" if tuned else None,
+    }
+    for word in more:
+        key, _, value = word.partition("=")
+        variables[key] = value
+    return variables
+
+
+@contextlib.contextmanager
+def _environment(variables: dict[str, str | None]) -> Iterator[None]:
+    """With these variables, as long as it lasts."""
+    before = {name: os.environ.get(name) for name in variables}
+    try:
+        _set_all(variables)
+        yield
+    finally:
+        _set_all(before)
+
+
+def _set_all(variables: dict[str, str | None]) -> None:
+    for name, value in variables.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
 
 
 class _Step:
@@ -56,17 +96,17 @@ class _Step:
 
 
 class _Engine:
-    """A schedule of HorovodX: gradients are submitted by slot, as DistributedOptimizer does."""
+    """HorovodX: gradients are submitted by slot, as DistributedOptimizer does."""
 
     learns = True
 
-    def __init__(self, hvd: Any, schedule: str, step: _Step) -> None:
+    def __init__(self, hvd: Any, way: str, step: _Step) -> None:
         from horovodx import _horovodx as native
 
         self._native, self._hvd, self._step = native, hvd, step
         hvd.shutdown()
-        os.environ["HOROVODX_SCHEDULE"] = schedule
-        hvd.init()
+        with _environment(_variables(way)):
+            hvd.init()
         kind, float32, average = 0, 7, 0
         self._slots = []
         for i, g in enumerate(step.gradients):
@@ -114,10 +154,12 @@ class _Gloo:
         return 0
 
 
-def _turn(hvd: Any, way: Any, step: _Step, options: Any) -> tuple[list[float], float]:
+def _turn(
+    hvd: Any, way: Any, step: _Step, learning: int, options: Any
+) -> tuple[list[float], float]:
     """Seconds of each step that counts, and control messages a step."""
     step.fill(hvd.rank())
-    for i in range(options.warmup if way.learns else 1):
+    for i in range(learning if way.learns else 1):
         way.run()
         if i == 0:
             step.check(hvd.size(), "first step")
@@ -155,7 +197,8 @@ def run(options: argparse.Namespace) -> None:
     for turn in range(options.turns):
         for name in ways:
             way = _Gloo(dist, step) if name == _GLOO else _Engine(hvd, name, step)
-            times, messages = _turn(hvd, way, step, options)
+            learning = options.tuning if name.startswith(_AUTOTUNE) else options.warmup
+            times, messages = _turn(hvd, way, step, learning, options)
             found[name]["seconds"] += times
             found[name]["control_messages"].append(messages)
             if name == "optimal" and (cost := allreduce_cost()):
@@ -171,8 +214,10 @@ def run(options: argparse.Namespace) -> None:
 
 def _show(hvd: Any, found: dict[str, dict[str, Any]]) -> None:
     best = min(median(way["seconds"]) for way in found.values())
-    ranks.say(hvd, f"{'way':>10}{'ms a step':>12}{'of the best':>13}{'control messages':>18}")
+    width = max(10, *map(len, found))
+    ranks.say(hvd, f"{'way':>{width}}{'ms a step':>12}{'of the best':>13}{'control messages':>18}")
     for name, way in found.items():
         middle = median(way["seconds"])
         messages = median(way["control_messages"])
-        ranks.say(hvd, f"{name:>10}{middle * 1e3:>12.1f}{middle / best:>13.3f}{messages:>18.1f}")
+        row = f"{middle * 1e3:>12.1f}{middle / best:>13.3f}{messages:>18.1f}"
+        ranks.say(hvd, f"{name:>{width}}{row}")

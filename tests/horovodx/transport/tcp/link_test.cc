@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <random>
+#include <set>
 #include <thread>
 
 #include "horovodx/transport/tcp/mesh.h"
@@ -105,6 +106,28 @@ TEST_P(LinkStreamsTest, EveryByteArrivesInOrderHoweverItIsCut) {
   sender.join();
 }
 
+TEST_P(LinkStreamsTest, TheWriterUsesAsManySocketsAsItLikesAndTheReaderFollows) {
+  Duo duo(GetParam());
+  constexpr std::size_t kPieces = 60;
+  const auto size_of = [](unsigned piece) { return std::size_t{piece * 7919} % 1'000'000; };
+  std::thread sender([&] {
+    std::mt19937 random(5);
+    for (unsigned piece = 0; piece < kPieces; ++piece) {
+      duo.left->UseStreams(static_cast<int>(random() % 6));  // 0 and too many: all
+      const auto data = Noise(size_of(piece), piece);
+      const Status sent = SendAll(*duo.left, duo.out(), {ConstBytes(data)});
+      ASSERT_TRUE(sent.ok()) << sent.message();
+    }
+  });
+  for (unsigned piece = 0; piece < kPieces; ++piece) {
+    std::vector<std::byte> data(size_of(piece));
+    const Status got = ReceiveAll(*duo.right, duo.in(), {MutableBytes(data)});
+    ASSERT_TRUE(got.ok()) << got.message();
+    ASSERT_TRUE(data == Noise(data.size(), piece)) << piece;
+  }
+  sender.join();
+}
+
 TEST_P(LinkStreamsTest, BothDirectionsAtOnceDoNotBlockEachOther) {
   Duo duo(GetParam());
   const auto talk = [](Mesh& mesh, int peer, unsigned mine, unsigned theirs) {
@@ -178,6 +201,49 @@ TEST(LinkTest, TheEndOfAPeerIsAnErrorThatNamesItAndHowFarItCame) {
   EXPECT_TRUE(duo.in().Readable()) << "an error is something to read";
   const MutableBytes piece[] = {MutableBytes(got)};
   EXPECT_EQ(duo.in().TryRead(piece).status().message(), expected) << "it stays";
+}
+
+TEST(LinkTest, OnlyTheSocketsInUseAreWrittenTo) {
+  Duo duo(4);
+  EXPECT_EQ(duo.left->streams(), 4);
+  std::set<int> used;
+  const std::vector<std::byte> block(kStripeBytes);
+  std::vector<std::byte> got(kStripeBytes);
+  const auto move = [&](int blocks) {
+    used.clear();
+    for (int i = 0; i < blocks; ++i) {
+      ASSERT_TRUE(SendAll(*duo.left, duo.out(), {ConstBytes(block).first(1000)}).ok());
+      used.insert(duo.out().fd());
+      std::thread rest([&] {
+        ASSERT_TRUE(SendAll(*duo.left, duo.out(), {ConstBytes(block).subspan(1000)}).ok());
+      });
+      ASSERT_TRUE(ReceiveAll(*duo.right, duo.in(), {MutableBytes(got)}).ok());
+      rest.join();
+    }
+  };
+  duo.left->UseStreams(1);
+  move(5);
+  EXPECT_EQ(used.size(), 1u);
+  duo.left->UseStreams(3);
+  move(7);
+  EXPECT_EQ(used.size(), 3u);
+  duo.left->UseStreams(0);
+  move(9);
+  EXPECT_EQ(used.size(), 4u);
+}
+
+TEST(LinkTest, ALabelThatNamesNoSocketIsAnErrorThatNamesThePeer) {
+  Duo duo;
+  std::vector<Fd> sockets;
+  for (std::uint16_t stream = 0; stream < 2; ++stream) {
+    sockets.push_back(Insider(duo.world, {Purpose::kLink, 0, 1, 1, stream, 2}));
+    ASSERT_TRUE(sockets.back().valid());
+  }
+  const char nonsense[] = {2, 'x'};
+  ASSERT_EQ(::send(sockets[0].get(), nonsense, 2, MSG_NOSIGNAL), 2);
+  std::byte got{};
+  EXPECT_THAT(ReceiveAll(*duo.right, duo.in(), {MutableBytes(&got, 1)}).message(),
+              testing::AllOf(HasSubstr("rank 1 lost rank 0"), HasSubstr("named socket 2 of 2")));
 }
 
 TEST(LinkTest, AWriterNoticesThatItsReaderIsGone) {

@@ -10,14 +10,34 @@
 namespace horovodx::transport::tcp {
 namespace {
 
-TEST(StripesTest, BlocksGoRound) {
-  EXPECT_EQ(StreamOf(0, 3), 0u);
-  EXPECT_EQ(StreamOf(kStripeBytes - 1, 3), 0u);
-  EXPECT_EQ(StreamOf(kStripeBytes, 3), 1u);
-  EXPECT_EQ(StreamOf(3 * kStripeBytes, 3), 0u);
-  EXPECT_EQ(RoomAt(0), kStripeBytes);
-  EXPECT_EQ(RoomAt(kStripeBytes - 1), 1u);
-  EXPECT_EQ(RoomAt(kStripeBytes), kStripeBytes);
+TEST(StripesTest, EachBlockNamesTheSocketOfTheNext) {
+  Stripes stripes(3);
+  EXPECT_EQ(stripes.socket(), 0u);
+  EXPECT_TRUE(stripes.label_due());
+  EXPECT_EQ(stripes.room(), kStripeBytes);
+  ASSERT_TRUE(stripes.Begin(2));
+  EXPECT_FALSE(stripes.label_due());
+  stripes.Moved(0);
+  stripes.Moved(kStripeBytes - 1);
+  EXPECT_EQ(stripes.socket(), 0u);
+  EXPECT_EQ(stripes.room(), 1u);
+  stripes.Moved(1);
+  EXPECT_EQ(stripes.socket(), 2u);
+  EXPECT_TRUE(stripes.label_due());
+  EXPECT_EQ(stripes.room(), kStripeBytes);
+  ASSERT_TRUE(stripes.Begin(2));  // it may also stay
+  stripes.Moved(kStripeBytes);
+  EXPECT_EQ(stripes.socket(), 2u);
+  EXPECT_FALSE(stripes.Begin(3)) << "there is no such socket";
+}
+
+TEST(StripesTest, OneSocketHasNoBlocks) {
+  Stripes stripes(1);
+  EXPECT_FALSE(stripes.label_due());
+  stripes.Moved(5 * kStripeBytes + 7);
+  EXPECT_FALSE(stripes.label_due());
+  EXPECT_EQ(stripes.socket(), 0u);
+  EXPECT_GT(stripes.room(), 1000 * kStripeBytes);
 }
 
 TEST(PieceCursorTest, EveryByteOnceInOrderWhateverTheSteps) {
@@ -35,7 +55,15 @@ TEST(PieceCursorTest, EveryByteOnceInOrderWhateverTheSteps) {
     while (!cursor.done()) {
       const std::size_t most = 1 + random() % 60;
       std::size_t offered = 0;
-      for (const iovec& v : cursor.Next(most)) {
+      std::byte label{};
+      const bool labelled = random() % 2 == 0;
+      std::span<iovec> pieces_now =
+          cursor.Next(most, labelled ? MutableBytes(&label, 1) : MutableBytes());
+      if (labelled) {
+        ASSERT_EQ(pieces_now.front().iov_base, &label);
+        pieces_now = pieces_now.subspan(1);
+      }
+      for (const iovec& v : pieces_now) {
         ASSERT_GT(v.iov_len, 0u);
         ASSERT_EQ(v.iov_base, memory.data() + at + offered);
         offered += v.iov_len;

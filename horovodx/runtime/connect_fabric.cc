@@ -61,6 +61,8 @@ transport::process::Options OptionsFor(const Config& config, int generation, Mpi
   options.heartbeat_limit = config.heartbeat;
   options.connect_limit = config.timeout;
   options.streams = config.streams;
+  options.tls = config.tls;
+  options.tls_library = config.tls_library;
   options.force_tcp = config.transport == "tcp" || config.transport == "mpi";
   if (job != nullptr && job->links()) {
     options.mpi = &job->library();

@@ -1,14 +1,12 @@
 #include "horovodx/transport/tcp/link.h"
 
 #include <poll.h>
-#include <sys/socket.h>
 #include <sys/uio.h>
 
 #include <cerrno>
 #include <limits>
 #include <utility>
 
-#include "horovodx/base/socket.h"
 #include "horovodx/transport/tcp/stripes.h"
 
 namespace horovodx::transport::tcp {
@@ -17,14 +15,14 @@ namespace {
 // Then the other direction gets its turn.
 constexpr std::size_t kMostPerCall = 4 * kStripeBytes;
 
-// Moves pieces until the socket has had enough. `move` is one system call on (fd, pieces): how many
-// bytes, 0 for the end of the stream, -1 with errno.
+// Moves pieces until the socket has had enough. `move` is one call on (connection, pieces): how
+// many bytes, 0 for the end of the stream, -1 with errno.
 template <typename Piece, typename Move>
 Result<std::size_t> MoveSome(LinkState& state, std::span<const Piece> pieces, Move move) {
   PieceCursor<Piece> cursor(pieces);
   std::size_t total = 0;
   while (!cursor.done() && total < kMostPerCall) {
-    const ssize_t moved = move(state.fd(), cursor.Next(state.room()));
+    const ssize_t moved = move(state.next(), cursor.Next(state.room()));
     if (moved > 0) {
       const auto bytes = static_cast<std::size_t>(moved);
       const bool short_move = bytes < cursor.offered();
@@ -38,7 +36,7 @@ Result<std::size_t> MoveSome(LinkState& state, std::span<const Piece> pieces, Mo
     } else if (errno == EAGAIN) {
       break;
     } else if (errno != EINTR) {
-      state.Fail(ErrnoText(errno));
+      state.Fail(state.next().Error());
       break;
     }
   }
@@ -47,22 +45,11 @@ Result<std::size_t> MoveSome(LinkState& state, std::span<const Piece> pieces, Mo
   return total;
 }
 
-ssize_t Send(int fd, std::span<iovec> pieces) {
-  msghdr message{};
-  message.msg_iov = pieces.data();
-  message.msg_iovlen = pieces.size();
-  return ::sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-}
-
-ssize_t Receive(int fd, std::span<iovec> pieces) {
-  return ::readv(fd, pieces.data(), static_cast<int>(pieces.size()));
-}
-
 }  // namespace
 
 bool LinkState::Pick(Berth& berth) {
   if (connected() || !failure_.ok() || !berth.ready()) return false;
-  Result<std::vector<Fd>> sockets = berth.Take();
+  Result<std::vector<Connection>> sockets = berth.Take();
   if (sockets.ok()) {
     sockets_ = std::move(*sockets);
   } else {
@@ -71,9 +58,9 @@ bool LinkState::Pick(Berth& berth) {
   return true;
 }
 
-int LinkState::fd() const {
-  return connected() ? sockets_[StreamOf(moved_, sockets_.size())].get() : -1;
-}
+Connection& LinkState::next() { return sockets_[StreamOf(moved_, sockets_.size())]; }
+
+int LinkState::fd() { return connected() ? next().fd() : -1; }
 
 std::size_t LinkState::room() const {
   return sockets_.size() == 1 ? std::numeric_limits<std::size_t>::max() : RoomAt(moved_);
@@ -84,13 +71,17 @@ void LinkState::Fail(const std::string& why) {
                              std::to_string(moved_) + " bytes");
 }
 
-bool LinkState::Polls(short events) const {
+bool LinkState::Polls(short events) {
   pollfd poll{fd(), events, 0};
   return ::poll(&poll, 1, 0) > 0;
 }
 
-TcpOutLink::TcpOutLink(LinkState state, std::shared_ptr<Berth> berth, Connect connect)
-    : state_(std::move(state)), berth_(std::move(berth)), connect_(std::move(connect)) {}
+TcpOutLink::TcpOutLink(LinkState state, std::shared_ptr<Berth> berth, Connect connect,
+                       Flusher& flusher)
+    : state_(std::move(state)),
+      berth_(std::move(berth)),
+      connect_(std::move(connect)),
+      flusher_(flusher) {}
 
 TcpOutLink::~TcpOutLink() {
   if (undo_) undo_();
@@ -109,7 +100,13 @@ Result<std::size_t> TcpOutLink::TryWrite(std::span<const ConstBytes> pieces) {
   }
   if (!state_.failure().ok()) return state_.failure();
   if (!state_.connected()) return std::size_t{0};
-  return MoveSome(state_, pieces, Send);
+  return MoveSome(state_, pieces, [this](Connection& to, std::span<iovec> some) {
+    const ssize_t sent = to.Send(some);
+    const int error = errno;
+    flusher_.See(to);
+    errno = error;
+    return sent;
+  });
 }
 
 bool TcpOutLink::Writable() {
@@ -129,13 +126,19 @@ Result<std::size_t> TcpInLink::TryRead(std::span<const MutableBytes> pieces) {
   state_.Pick(*berth_);
   if (!state_.failure().ok()) return state_.failure();
   if (!state_.connected()) return std::size_t{0};
-  return MoveSome(state_, pieces, Receive);
+  return MoveSome(state_, pieces,
+                  [](Connection& from, std::span<iovec> some) { return from.Receive(some); });
 }
 
 bool TcpInLink::Readable() {
   if (!state_.failure().ok()) return true;
-  if (state_.connected()) return state_.Polls(POLLIN);
+  if (state_.connected()) return state_.next().holds_input() || state_.Polls(POLLIN);
   return state_.Pick(*berth_);  // see Writable
+}
+
+int TcpInLink::fd() {
+  // No descriptor tells of what TLS has read already: whoever waits must ask Readable.
+  return state_.connected() && state_.next().holds_input() ? -1 : state_.fd();
 }
 
 }  // namespace horovodx::transport::tcp

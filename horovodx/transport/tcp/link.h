@@ -3,7 +3,7 @@
 // One socket is often limited by one core or one path; blocks of 256 KiB go round several in order.
 // The writer connects when it has something to write, and each link has sockets of its own: the
 // handshake names the channel, so no two links ever mix. Data goes straight between the sockets and
-// the caller's memory.
+// the caller's memory, or through TLS.
 //
 // Thread: one at a time per link. Neither connecting nor anything else waits.
 #pragma once
@@ -14,9 +14,9 @@
 #include <string>
 #include <vector>
 
-#include "horovodx/base/fd.h"
 #include "horovodx/transport/link.h"
 #include "horovodx/transport/tcp/berth.h"
+#include "horovodx/transport/tcp/flusher.h"
 
 namespace horovodx::transport::tcp {
 
@@ -31,18 +31,20 @@ class LinkState {
   const std::string& peer() const { return peer_; }
   // Takes the sockets if they have come. True if anything changed.
   bool Pick(Berth& berth);
-  // The socket of the next byte, or -1.
-  int fd() const;
+  // What carries the next byte; only while connected.
+  Connection& next();
+  // Its socket, or -1.
+  int fd();
   // How many bytes the next system call may move.
   std::size_t room() const;
   void Moved(std::size_t bytes) { moved_ += bytes; }
   void Fail(const std::string& why);
   // Whether poll() reports one of `events` for the next byte's socket now.
-  bool Polls(short events) const;
+  bool Polls(short events);
 
  private:
   std::string me_, peer_;
-  std::vector<Fd> sockets_;
+  std::vector<Connection> sockets_;
   std::uint64_t moved_ = 0;
   Status failure_;
 };
@@ -53,7 +55,8 @@ class TcpOutLink : public OutLink {
   // returns is called when the link ends.
   using Undo = std::function<void()>;
   using Connect = std::function<Undo(std::shared_ptr<Berth>)>;
-  TcpOutLink(LinkState state, std::shared_ptr<Berth> berth, Connect connect);
+  // `flusher` is borrowed and outlives the link.
+  TcpOutLink(LinkState state, std::shared_ptr<Berth> berth, Connect connect, Flusher& flusher);
   ~TcpOutLink() override;
 
   Result<std::size_t> TryWrite(std::span<const ConstBytes> pieces) override;
@@ -67,6 +70,7 @@ class TcpOutLink : public OutLink {
   LinkState state_;
   std::shared_ptr<Berth> berth_;  // shared with the dials, which may end after the link
   Connect connect_;
+  Flusher& flusher_;
   Undo undo_;
 };
 
@@ -78,7 +82,7 @@ class TcpInLink : public InLink {
 
   Result<std::size_t> TryRead(std::span<const MutableBytes> pieces) override;
   bool Readable() override;
-  int fd() override { return state_.fd(); }
+  int fd() override;
   std::string Describe() const override { return state_.peer(); }
 
  private:

@@ -82,7 +82,7 @@ Status Doorman::GreetOnLoop(Fd fd) {
   Stranger stranger{
       std::move(fd),
       Handshake::Accept(options_.rank, options_.accepts, options_.credentials, nonce,
-                        address->ToString()),
+                        address->ToString(), options_.tls),
       *address,
       {},
   };
@@ -105,7 +105,7 @@ void Doorman::StepOnLoop(Number number) {
     return loop_.Change(stranger.fd.get(), EventsFor(stranger.handshake));
   }
   if (!stranger.handshake.status().ok()) return DropOnLoop(number);
-  Guest guest{Fd(), stranger.handshake.claims(), stranger.address};
+  Guest guest{Fd(), stranger.handshake.claims(), stranger.address, stranger.handshake.Binding()};
   loop_.Remove(stranger.fd.get());
   loop_.Cancel(stranger.timer);
   guest.fd = std::move(stranger.fd);

@@ -25,6 +25,7 @@ struct DoormanOptions {
   unsigned accepts = 0;    // purposes: MaskOf, or-ed
   Duration limit = kHandshakeLimit;
   std::size_t most_strangers = 256;
+  bool tls = false;  // what callers say after the handshake is TLS; theirs to begin
 };
 
 // A connection whose other end has proved itself.
@@ -32,6 +33,7 @@ struct Guest {
   Fd fd;
   Claims claims;
   Address address;
+  Digest binding{};  // of its handshake
 };
 
 class Doorman {

@@ -54,6 +54,15 @@ void FrameQueue::Advance(std::size_t sent) {
 }
 
 Status FrameQueue::SendSome(int fd) {
+  return SendSome([fd](std::span<iovec> pieces) {
+    msghdr message{};
+    message.msg_iov = pieces.data();
+    message.msg_iovlen = pieces.size();
+    return ::sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+  });
+}
+
+Status FrameQueue::SendSome(const Send& send) {
   while (!frames_.empty()) {
     std::array<iovec, 32> pieces;
     std::size_t count = 0;
@@ -68,10 +77,7 @@ Status FrameQueue::SendSome(int fd) {
       add(frame.header, kFrameHeaderBytes);
       add(frame.content.data(), frame.content.size());
     }
-    msghdr message{};
-    message.msg_iov = pieces.data();
-    message.msg_iovlen = count;
-    const ssize_t sent = ::sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    const ssize_t sent = send(std::span(pieces).first(count));
     if (sent >= 0) {
       Advance(static_cast<std::size_t>(sent));
     } else if (errno == EAGAIN) {
@@ -84,10 +90,18 @@ Status FrameQueue::SendSome(int fd) {
 }
 
 Result<std::size_t> ReadFrames(int fd, FrameParser& parser, std::vector<Frame>* frames) {
+  const auto receive = [fd](MutableBytes into) {
+    return ::recv(fd, into.data(), into.size(), MSG_DONTWAIT);
+  };
+  return ReadFrames(receive, parser, frames);
+}
+
+Result<std::size_t> ReadFrames(const ReceiveBytes& receive, FrameParser& parser,
+                               std::vector<Frame>* frames) {
   std::array<std::byte, 64 * 1024> bytes;
   std::size_t total = 0;
   while (true) {
-    const ssize_t got = ::recv(fd, bytes.data(), bytes.size(), MSG_DONTWAIT);
+    const ssize_t got = receive(bytes);
     if (got > 0) {
       const auto size = static_cast<std::size_t>(got);
       HVDX_RETURN_IF_ERROR(parser.Feed(ConstBytes(bytes).first(size), frames));

@@ -4,9 +4,14 @@
 // means is up to the protocol.
 #pragma once
 
+#include <sys/types.h>
+#include <sys/uio.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "horovodx/base/bytes.h"
@@ -44,6 +49,9 @@ class FrameQueue {
   bool empty() const { return frames_.empty(); }
   // Sends what a non-blocking socket takes now; an error when it is gone.
   Status SendSome(int fd);
+  // The same over what is not just a socket; `send` is as sendmsg.
+  using Send = std::function<ssize_t(std::span<iovec> pieces)>;
+  Status SendSome(const Send& send);
 
  private:
   struct Outgoing {
@@ -60,5 +68,9 @@ class FrameQueue {
 // Frames that were complete before an error are kept. The end of the stream is an error too:
 // "connection closed".
 Result<std::size_t> ReadFrames(int fd, FrameParser& parser, std::vector<Frame>* frames);
+// The same over what is not just a socket; `receive` is as recv, and takes all that there is.
+using ReceiveBytes = std::function<ssize_t(MutableBytes into)>;
+Result<std::size_t> ReadFrames(const ReceiveBytes& receive, FrameParser& parser,
+                               std::vector<Frame>* frames);
 
 }  // namespace horovodx

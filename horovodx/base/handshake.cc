@@ -22,6 +22,7 @@ enum class Handshake::Refusal : std::uint8_t {
   kProof = 6,
   kPurpose = 7,
   kRank = 8,
+  kTls = 9,
 };
 
 namespace {
@@ -40,7 +41,7 @@ void PutHead(std::byte* to) {
 
 void PutClaims(const Claims& claims, std::byte* to) {
   to[0] = static_cast<std::byte>(claims.purpose);
-  to[1] = std::byte{0};
+  to[1] = static_cast<std::byte>(claims.tls);
   PutLittle(claims.from, to + 2);
   PutLittle(claims.to, to + 6);
   PutLittle(claims.channel, to + 10);
@@ -51,6 +52,7 @@ void PutClaims(const Claims& claims, std::byte* to) {
 Claims GetClaims(const std::byte* from) {
   Claims claims;
   claims.purpose = static_cast<Purpose>(from[0]);
+  claims.tls = from[1] == std::byte{1};
   claims.from = GetLittle<std::int32_t>(from + 2);
   claims.to = GetLittle<std::int32_t>(from + 6);
   claims.channel = GetLittle<std::uint32_t>(from + 10);
@@ -74,6 +76,11 @@ std::string VersionText(const std::byte* head) {
 
 constexpr char kGarbageText[] = "it sent something that is not a HorovodX handshake";
 constexpr char kReflectionText[] = "it sent our own challenge or proof back (reflection)";
+// Who says "proof", and of what: the first bytes of what is proved.
+constexpr char kConnector[] = "HVDX connector";
+constexpr char kAcceptor[] = "HVDX acceptor";
+constexpr char kBinding[] = "HVDX tls";
+constexpr std::size_t kWhoBytes = 14;
 constexpr char kProofText[] = "it does not know this job's secret";
 
 }  // namespace
@@ -107,22 +114,23 @@ Handshake Handshake::Connect(const Claims& claims, const Credentials& credential
 }
 
 Handshake Handshake::Accept(std::int32_t rank, unsigned accepts, const Credentials& credentials,
-                            const Nonce& nonce, std::string peer) {
+                            const Nonce& nonce, std::string peer, bool tls) {
   Handshake handshake(false, credentials, nonce, std::move(peer));
   handshake.rank_ = rank;
   handshake.accepts_ = accepts;
+  handshake.tls_ = tls;
   handshake.output_.resize(kChallengeBytes);
   PutHead(handshake.output_.data());
   std::memcpy(handshake.output_.data() + 8, nonce.data(), nonce.size());
   return handshake;
 }
 
-Digest Handshake::ProofOf(bool connector, const Claims& claims, const Nonce& acceptor_nonce,
+Digest Handshake::ProofOf(const char* who, const Claims& claims, const Nonce& acceptor_nonce,
                           const Nonce& connector_nonce) const {
   // Every part has a fixed size, so no two different sets of parts make the same message.
-  std::vector<std::byte> message(16);
-  std::memcpy(message.data(), connector ? "HVDX connector" : "HVDX acceptor", connector ? 14 : 13);
-  PutLittle(kHandshakeVersion, message.data() + 14);
+  std::vector<std::byte> message(kWhoBytes + 2);
+  std::memcpy(message.data(), who, std::min(std::strlen(who), kWhoBytes));
+  PutLittle(kHandshakeVersion, message.data() + kWhoBytes);
   std::array<std::byte, kClaimsBytes> packed;
   PutClaims(claims, packed.data());
   const auto append = [&](ConstBytes part) {
@@ -133,6 +141,11 @@ Digest Handshake::ProofOf(bool connector, const Claims& claims, const Nonce& acc
   append(acceptor_nonce);
   append(connector_nonce);
   return HmacSha256(BytesOf(credentials_.secret.data(), credentials_.secret.size()), message);
+}
+
+Digest Handshake::Binding() const {
+  return connecting_ ? ProofOf(kBinding, claims_, peer_nonce_, nonce_)
+                     : ProofOf(kBinding, claims_, nonce_, peer_nonce_);
 }
 
 void Handshake::Feed(ConstBytes bytes) {
@@ -172,7 +185,7 @@ void Handshake::OnChallenge() {
   std::memcpy(hello + kJobAt, JobDigest(credentials_.job_id).data(), kJobTagBytes);
   std::memcpy(hello + kEchoAt, peer_nonce_.data(), peer_nonce_.size());
   std::memcpy(hello + kNonceAt, nonce_.data(), nonce_.size());
-  const Digest proof = ProofOf(true, claims_, peer_nonce_, nonce_);
+  const Digest proof = ProofOf(kConnector, claims_, peer_nonce_, nonce_);
   std::memcpy(hello + kProofAt, proof.data(), proof.size());
 }
 
@@ -195,8 +208,8 @@ Handshake::Refusal Handshake::Judge(const std::byte* hello) {
     return Refusal::kJob;
   }
   const Claims claims = GetClaims(hello + kClaimsAt);
-  const Digest proof = ProofOf(true, claims, nonce_, peer_nonce_);
-  if (hello[kClaimsAt + 1] != std::byte{0} || !Same(hello + kProofAt, proof.data(), proof.size())) {
+  const Digest proof = ProofOf(kConnector, claims, nonce_, peer_nonce_);
+  if (hello[kClaimsAt + 1] > std::byte{1} || !Same(hello + kProofAt, proof.data(), proof.size())) {
     Fail(kProofText);
     return Refusal::kProof;
   }
@@ -211,6 +224,11 @@ Handshake::Refusal Handshake::Judge(const std::byte* hello) {
          ", this is rank " + std::to_string(rank_));
     return Refusal::kRank;
   }
+  if (claims.tls != tls_) {
+    Fail("rank " + std::to_string(claims.from) + " came " + (tls_ ? "without" : "with") +
+         " TLS: HOROVODX_TLS=1 is set " + (tls_ ? "here and not there" : "there and not here"));
+    return Refusal::kTls;
+  }
   claims_ = claims;
   return Refusal::kNone;
 }
@@ -223,7 +241,7 @@ void Handshake::SendVerdict(Refusal refusal) {
   PutHead(output_.data() + at);
   output_[at + 6] = static_cast<std::byte>(refusal);
   if (refusal == Refusal::kNone) {
-    const Digest proof = ProofOf(false, claims_, nonce_, peer_nonce_);
+    const Digest proof = ProofOf(kAcceptor, claims_, nonce_, peer_nonce_);
     std::memcpy(output_.data() + at + 8, proof.data(), proof.size());
     settled_ = true;
   }
@@ -248,11 +266,14 @@ void Handshake::OnVerdict() {
       return Fail("it refused us: it does not serve this purpose");
     case Refusal::kRank:
       return Fail("it refused us: it is not rank " + std::to_string(claims_.to));
+    case Refusal::kTls:
+      return Fail(std::string("it refused us: HOROVODX_TLS=1 is set ") +
+                  (claims_.tls ? "here and not there" : "there and not here"));
     default:
       return Fail("it refused us: reason " + std::to_string(static_cast<int>(verdict[6])));
   }
   if (Same(verdict + 8, output_.data() + kProofAt, sizeof(Digest))) return Fail(kReflectionText);
-  const Digest proof = ProofOf(false, claims_, peer_nonce_, nonce_);
+  const Digest proof = ProofOf(kAcceptor, claims_, peer_nonce_, nonce_);
   if (!Same(verdict + 8, proof.data(), proof.size())) return Fail(kProofText);
   settled_ = true;
 }

@@ -50,6 +50,7 @@ struct Claims {
   std::uint32_t channel = 0;
   std::uint16_t stream = 0;
   std::uint16_t streams = 0;
+  bool tls = false;  // what comes after the handshake is TLS
   bool operator==(const Claims&) const = default;
 };
 
@@ -65,9 +66,10 @@ class Handshake {
   // `peer` is how errors call the other end, e.g. "10.0.0.7:4711". The nonce must be fresh.
   static Handshake Connect(const Claims& claims, const Credentials& credentials, const Nonce& nonce,
                            std::string peer);
-  // Takes calls for `rank` and the purposes in `accepts` (MaskOf, or-ed).
+  // Takes calls for `rank` and the purposes in `accepts` (MaskOf, or-ed), all with TLS or all
+  // without.
   static Handshake Accept(std::int32_t rank, unsigned accepts, const Credentials& credentials,
-                          const Nonce& nonce, std::string peer);
+                          const Nonce& nonce, std::string peer, bool tls = false);
 
   // How many more bytes it reads now. Whoever reads the socket must not read more.
   std::size_t wanted() const { return settled_ ? 0 : expected_ - received_.size(); }
@@ -88,6 +90,8 @@ class Handshake {
   const Status& status() const { return status_; }
   // What was agreed. On the acceptor's side: only after success.
   const Claims& claims() const { return claims_; }
+  // After success: what only the two ends of this connection know, the same on both.
+  Digest Binding() const;
 
  private:
   enum class Refusal : std::uint8_t;
@@ -100,7 +104,7 @@ class Handshake {
   void SendVerdict(Refusal refusal);
   void GiveUp(const std::string& why);
   void Fail(const std::string& what, StatusCode code = StatusCode::kAborted);
-  Digest ProofOf(bool connector, const Claims& claims, const Nonce& acceptor_nonce,
+  Digest ProofOf(const char* who, const Claims& claims, const Nonce& acceptor_nonce,
                  const Nonce& connector_nonce) const;
 
   bool connecting_;
@@ -110,6 +114,7 @@ class Handshake {
   std::string peer_;
   std::int32_t rank_ = -1;
   unsigned accepts_ = 0;
+  bool tls_ = false;
   Claims claims_;
 
   std::size_t expected_;

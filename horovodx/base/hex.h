@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "horovodx/base/bytes.h"
+
 namespace horovodx {
 
 // Two digits a byte; nothing if a digit is none or one is missing.
@@ -23,6 +25,16 @@ inline std::optional<std::string> BytesFromHex(const std::string& text) {
     bytes.push_back(static_cast<char>(high * 16 + low));
   }
   return bytes;
+}
+
+inline std::string HexOf(ConstBytes bytes) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  std::string text;
+  for (const std::byte byte : bytes) {
+    text.push_back(kDigits[static_cast<unsigned>(byte) >> 4]);
+    text.push_back(kDigits[static_cast<unsigned>(byte) & 15]);
+  }
+  return text;
 }
 
 }  // namespace horovodx

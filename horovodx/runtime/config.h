@@ -47,6 +47,8 @@ struct Config {
   bool mpi_threads = true;         // ask MPI to be called by any thread
   std::string mpi_library;         // empty: the launcher's, or the system's
   int streams = 1;                 // TCP connections to each peer; see StreamsToOpen
+  bool tls = false;                // encrypt them
+  std::string tls_library;         // empty: the process's, or the system's libssl
   Duration heartbeat = std::chrono::seconds(10);
   std::optional<int> spin_microseconds;  // none: by the number of cores
 

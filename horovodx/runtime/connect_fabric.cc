@@ -62,6 +62,8 @@ transport::process::Options OptionsFor(const Config& config, int generation, Mpi
   options.connect_limit = config.timeout;
   options.streams = StreamsToOpen(config);
   options.streams_in_use = config.streams;
+  options.tls = config.tls;
+  options.tls_library = config.tls_library;
   options.force_tcp = config.transport == "tcp" || config.transport == "mpi";
   if (job != nullptr && job->links()) {
     options.mpi = &job->library();

@@ -143,6 +143,12 @@ mpi::LibraryOptions LibraryFor(const Config& config, const Launcher& launcher) {
 
 Result<bool> MeetsByMpi(const Config& config, const Launcher& launcher,
                         const Invitation& invitation) {
+  if (config.tls && (config.cpu_operations == "mpi" || config.transport == "mpi")) {
+    return Status::InvalidArgument(
+        std::string(config.transport == "mpi" ? "HOROVODX_TRANSPORT" : "HOROVOD_CPU_OPERATIONS") +
+        " is 'mpi', but HOROVODX_TLS=1 asks for encryption, which links by MPI do not have; leave "
+        "one of the two out");
+  }
   if (!invitation.comms.empty()) {
     if (config.controller != "gloo") return true;
     return Status::InvalidArgument(
@@ -289,7 +295,7 @@ Result<bool> MpiJob::WantsLinks(const Config& config) const {
     return Status::InvalidArgument("HOROVODX_TRANSPORT is 'mpi', but HOROVOD_CPU_OPERATIONS is '" +
                                    config.cpu_operations + "'");
   }
-  if (refused || config.transport == "tcp") return false;
+  if (refused || config.tls || config.transport == "tcp") return false;
   if (threads_ == mpi::Threads::kMultiple) return true;
   if (asked) {
     return Status::InvalidArgument(

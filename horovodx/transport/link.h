@@ -24,7 +24,8 @@ class OutLink {
   // Whether TryWrite would take at least one byte (or report an error). Used between Listen and
   // Sleep.
   virtual bool Writable() = 0;
-  // The descriptor that becomes writable, or -1 if the peer rings our bell instead.
+  // The descriptor that becomes writable, or -1 if the peer rings our bell instead, or if there is
+  // no need to wait.
   virtual int fd() { return -1; }
   // "rank 5 (10.0.0.7:4711, tcp)".
   virtual std::string Describe() const = 0;

@@ -17,7 +17,7 @@ import sys
 FLOORS = [
     ["kernels"],
     ["horovodx/base"],
-    ["horovodx/topology", "horovodx/mpi"],
+    ["horovodx/topology", "horovodx/mpi", "horovodx/tls"],
     ["horovodx/rendezvous"],
     ["horovodx/transport"],
     ["horovodx/transport/loopback", "horovodx/transport/shm", "horovodx/transport/tcp",

@@ -1,4 +1,4 @@
-// Ranks are killed and stopped at every stage of a job's life, over shared memory and over TCP:
+// Ranks are killed and stopped at every stage of a job's life, over shared memory, TCP and TLS:
 // every survivor's every handle ends with an error that names the rank, in time, and nothing is
 // left behind.
 #include <gmock/gmock.h>
@@ -28,13 +28,16 @@ constexpr int kRanks = 3;
 // The heartbeat limit is one second here; the rest is for a loaded machine.
 constexpr double kSurvivorsKnowWithin = 20;
 
-class Failures : public testing::TestWithParam<std::tuple<int, bool>> {
+enum class Over { kShm, kTcp, kTls };
+
+class Failures : public testing::TestWithParam<std::tuple<int, Over>> {
  protected:
   int signal() const { return std::get<0>(GetParam()); }
   static JobOptions Options() {
     JobOptions options;
     options.ranks = kRanks;
-    options.tcp = std::get<1>(GetParam());
+    options.tcp = std::get<1>(GetParam()) != Over::kShm;
+    options.tls = std::get<1>(GetParam()) == Over::kTls;
     options.engine.shutdown_limit = Seconds(5);
     return options;
   }
@@ -70,13 +73,20 @@ class Failures : public testing::TestWithParam<std::tuple<int, bool>> {
     }
   }
 };
+std::string NameOf(const testing::TestParamInfo<std::tuple<int, Over>>& given) {
+  constexpr const char* kNames[] = {"Shm", "Tcp", "Tls"};
+  const bool kill = std::get<0>(given.param) == SIGKILL;
+  return std::string(kill ? "Kill" : "Stop") +
+         kNames[static_cast<std::size_t>(std::get<1>(given.param))];
+}
 INSTANTIATE_TEST_SUITE_P(SignalAndTransport, Failures,
-                         testing::Combine(testing::Values(SIGKILL, SIGSTOP), testing::Bool()),
-                         [](const auto& given) {
-                           const bool kill = std::get<0>(given.param) == SIGKILL;
-                           return std::string(kill ? "Kill" : "Stop") +
-                                  (std::get<1>(given.param) ? "Tcp" : "Shm");
-                         });
+                         testing::Combine(testing::Values(SIGKILL, SIGSTOP),
+                                          testing::Values(Over::kShm, Over::kTcp)),
+                         NameOf);
+// What TLS changes is how the end of a connection is seen.
+INSTANTIATE_TEST_SUITE_P(Encrypted, Failures,
+                         testing::Combine(testing::Values(SIGKILL), testing::Values(Over::kTls)),
+                         NameOf);
 
 TEST_P(Failures, BeforeInitNamesTheMissingRank) {
   JobOptions options = Options();

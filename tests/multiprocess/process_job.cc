@@ -38,6 +38,7 @@ Result<std::unique_ptr<runtime::Engine>> ProcessJob::StartEngine(int rank) {
   to.job_id = "process job";
   to.heartbeat_limit = options_.heartbeat;
   to.force_tcp = options_.tcp;
+  to.tls = options_.tls;
   HVDX_ASSIGN_OR_RETURN(auto fabric, transport::process::ProcessFabric::Join(
                                          to, store_, Deadline::After(options_.join_limit)));
   return runtime::Engine::Start(std::move(fabric), options_.engine);

@@ -15,6 +15,7 @@ namespace horovodx::testing_support {
 struct JobOptions {
   int ranks = 3;
   bool tcp = false;  // also between ranks of one host
+  bool tls = false;
   Duration heartbeat = Seconds(1);
   Duration join_limit = Seconds(30);
   runtime::EngineOptions engine;

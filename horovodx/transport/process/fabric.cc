@@ -57,6 +57,7 @@ Result<std::unique_ptr<Fabric>> ProcessFabric::Join(const Options& options,
   }
   std::unique_ptr<ProcessFabric> fabric(new ProcessFabric(options, store));
   HVDX_RETURN_IF_ERROR(CheckCredentials(fabric->credentials()));
+  HVDX_RETURN_IF_ERROR(fabric->PrepareTls());
   HVDX_RETURN_IF_ERROR(fabric->Meet(deadline));
   return std::unique_ptr<Fabric>(std::move(fabric));
 }
@@ -71,6 +72,17 @@ ProcessFabric::~ProcessFabric() = default;
 Credentials ProcessFabric::credentials() const {
   // A straggler of an earlier generation knows the secret too; it must not get in.
   return {options_.secret, options_.job_id + "/" + std::to_string(options_.generation)};
+}
+
+Status ProcessFabric::PrepareTls() {
+  if (!options_.tls) return Status::Ok();
+  if (options_.mpi != nullptr) {
+    return Status::InvalidArgument("HOROVODX_TLS=1 does not go with links over MPI");
+  }
+  tls::ContextOptions options;
+  options.library = options_.tls_library;
+  HVDX_ASSIGN_OR_RETURN(tls_, tls::Context::Make(credentials(), options));
+  return Status::Ok();
 }
 
 Status ProcessFabric::Meet(const Deadline& deadline) {
@@ -114,6 +126,7 @@ Status ProcessFabric::OpenDoor() {
   HVDX_ASSIGN_OR_RETURN(door.where.host, ChooseAddress(options_, hosts_.hosts() == 1));
   door.credentials = credentials();
   door.rank = rank();
+  door.tls = tls_;
   HVDX_ASSIGN_OR_RETURN(acceptor_, tcp::Acceptor::Start(*io_, door));
   return Status::Ok();
 }
@@ -125,6 +138,7 @@ Status ProcessFabric::Connect(std::vector<Address> addresses, const Deadline& de
   courier.addresses = addresses;
   courier.credentials = credentials();
   courier.heartbeat_limit = options_.heartbeat_limit;
+  courier.tls = tls_;
   HVDX_ASSIGN_OR_RETURN(courier_,
                         tcp::Courier::Connect(std::move(courier), *io_, *acceptor_, deadline));
   tcp::LinkOptions links;
@@ -133,6 +147,7 @@ Status ProcessFabric::Connect(std::vector<Address> addresses, const Deadline& de
   links.credentials = credentials();
   links.streams = options_.streams;
   links.connect_limit = options_.connect_limit;
+  links.tls = tls_;
   factory_ = std::make_unique<tcp::LinkFactory>(std::move(links), *io_, *acceptor_);
   if (options_.mpi != nullptr) {
     post_ = std::make_unique<mpi::Post>(*options_.mpi, options_.comm, rank(), bell_);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "horovodx/rendezvous/store.h"
+#include "horovodx/tls/context.h"
 #include "horovodx/transport/fabric.h"
 #include "horovodx/transport/mpi/post.h"
 #include "horovodx/transport/process/options.h"
@@ -50,6 +51,7 @@ class ProcessFabric : public Fabric {
 
  private:
   ProcessFabric(Options options, rendezvous::Store& store);
+  Status PrepareTls();
   Status Meet(const Deadline& deadline);
   Status ShareBells(bool wanted, std::string* why_not, const Deadline& deadline);
   Status OpenDoor();
@@ -71,6 +73,7 @@ class ProcessFabric : public Fabric {
   Bell bell_{&own_word_};
   bool shares_memory_ = false;
   bool warned_ = false;
+  std::shared_ptr<const tls::Context> tls_;  // null: the job has none
   // In the order in which each needs those before.
   std::unique_ptr<tcp::IoLoop> io_;
   std::unique_ptr<tcp::Acceptor> acceptor_;

@@ -27,8 +27,10 @@ struct Options {
   Duration heartbeat_limit = std::chrono::seconds(10);
   Duration connect_limit = std::chrono::seconds(30);  // for links made while the job runs
   int streams = 2;                                    // sockets of a link between hosts
-  int streams_in_use = 0;  // of them, until a mesh is told otherwise; 0: all
-  bool force_tcp = false;  // no shared memory; if any rank says so, it holds for all
+  int streams_in_use = 0;   // of them, until a mesh is told otherwise; 0: all
+  bool force_tcp = false;   // no shared memory; if any rank says so, it holds for all
+  bool tls = false;         // on every connection between ranks; the same on all of them
+  std::string tls_library;  // the libssl to use; empty: what there is
   // Links that are not shared memory go over MPI, if this is there; the same on all ranks. Both are
   // borrowed and outlive the fabric.
   horovodx::mpi::Library* mpi = nullptr;

@@ -13,6 +13,10 @@ struct Answer {
   std::string rest;
 };
 
+const std::string kTcp = "tcp";
+const std::string kAny = "any";
+const std::string kTls = "+tls";
+
 std::string Line(const std::string& word, std::string rest) {
   std::replace(rest.begin(), rest.end(), '\n', ' ');
   return word + ' ' + rest;
@@ -37,6 +41,20 @@ Result<std::vector<Answer>> ParseLines(const std::string& text, int size) {
                               ": they were not started as one job");
 }
 
+// All of them, or none. What is heard only explains: a rank that has TLS talks to nobody without.
+Status CheckTls(const std::vector<Answer>& answers, bool mine) {
+  int with = -1, without = -1;
+  for (std::size_t rank = 0; rank < answers.size(); ++rank) {
+    int& first = answers[rank].word.ends_with(kTls) ? with : without;
+    if (first < 0) first = static_cast<int>(rank);
+  }
+  const bool heard_others = (mine ? without : with) >= 0;
+  if (!heard_others) return Status::Ok();
+  return Status::InvalidArgument("HOROVODX_TLS=1 is set on rank " + std::to_string(with) +
+                                 " but not on rank " + std::to_string(without) +
+                                 ": it must be set on all ranks or on none");
+}
+
 }  // namespace
 
 std::string NameOf(const topology::HostMap& hosts, int rank) {
@@ -56,13 +74,15 @@ Result<Places> CallPlaces(const Options& options, rendezvous::Store& store, cons
   std::vector<std::string> names;  // where they are is not known yet
   for (int rank = 0; rank < options.size; ++rank) names.push_back("rank " + std::to_string(rank));
   const Council world(store, key, std::move(names), options.rank);
-  const std::string word = Line(options.force_tcp ? "tcp" : "any", options.hostname);
+  const std::string word = Line(
+      (options.force_tcp ? kTcp : kAny) + (options.tls ? kTls : std::string()), options.hostname);
   HVDX_ASSIGN_OR_RETURN(const std::string all, world.Agree(word, Lines, deadline));
   HVDX_ASSIGN_OR_RETURN(const std::vector<Answer> answers, ParseLines(all, options.size));
+  HVDX_RETURN_IF_ERROR(CheckTls(answers, options.tls));
   Places places;
   std::vector<std::string> host_of;
   for (const Answer& answer : answers) {
-    places.force_tcp |= answer.word == "tcp";
+    places.force_tcp |= answer.word.starts_with(kTcp);
     host_of.push_back(answer.rest);
   }
   places.hosts = topology::HostMap(host_of);

@@ -1,4 +1,5 @@
-// Acceptor: this rank's door. Who passes the handshake is taken to the courier or to its link.
+// Acceptor: this rank's door. Who passes the handshake, and TLS if the job has it, is taken to the
+// courier or to its link.
 //
 // Sockets may come before anybody here asks for them; they are kept. Thread: as said; the io thread
 // does the work.
@@ -8,12 +9,14 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "horovodx/base/doorman.h"
 #include "horovodx/transport/tcp/berth.h"
 #include "horovodx/transport/tcp/io_loop.h"
+#include "horovodx/transport/tcp/secure.h"
 
 namespace horovodx::transport::tcp {
 
@@ -23,6 +26,13 @@ struct AcceptorOptions {
   int rank = 0;
   Duration handshake_limit = kHandshakeLimit;
   std::size_t most_strangers = 256;
+  std::shared_ptr<const tls::Context> tls = nullptr;  // null: the job has none
+};
+
+// A rank that has come in, and what for.
+struct Arrival {
+  Connection connection;
+  Claims claims;
 };
 
 class Acceptor {
@@ -36,7 +46,7 @@ class Acceptor {
 
   // Io thread. From now on control connections go to `take`, those waiting at once; an empty
   // function keeps them again.
-  using TakeCall = std::function<void(Guest call)>;
+  using TakeCall = std::function<void(Arrival call)>;
   void SetCourierOnIo(TakeCall take);
 
   // Any thread. Where the link of `channel` from rank `from` arrives or will arrive.
@@ -45,12 +55,18 @@ class Acceptor {
   void Forget(std::uint32_t channel, int from) HVDX_EXCLUDES(mutex_);
 
  private:
-  explicit Acceptor(IoLoop& io) : io_(io) {}
+  Acceptor(IoLoop& io, const AcceptorOptions& options)
+      : io_(io), tls_(options.tls), handshake_limit_(options.handshake_limit) {}
   void WelcomeOnIo(Guest guest);
+  Status SecureOnIo(Guest guest);
+  void LeadInOnIo(Arrival arrival);
 
   IoLoop& io_;
-  TakeCall take_call_;          // io thread
-  std::vector<Guest> waiting_;  // io thread: control connections nobody has taken yet
+  const std::shared_ptr<const tls::Context> tls_;
+  const Duration handshake_limit_;
+  TakeCall take_call_;            // io thread
+  std::vector<Arrival> waiting_;  // io thread: control connections nobody has taken yet
+  std::set<std::shared_ptr<Secure>> securing_;  // io thread: not in yet
   Mutex mutex_;
   std::map<std::pair<std::uint32_t, int>, std::shared_ptr<Berth>> berths_ HVDX_GUARDED_BY(mutex_);
   std::unique_ptr<Doorman> doorman_;

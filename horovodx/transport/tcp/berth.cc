@@ -5,7 +5,7 @@
 
 namespace horovodx::transport::tcp {
 
-Status Berth::Deposit(std::size_t stream, std::size_t streams, Fd fd) {
+Status Berth::Deposit(std::size_t stream, std::size_t streams, Connection connection) {
   {
     MutexLock lock(mutex_);
     if (there_ == 0 && streams > 0 && streams <= kMostStreams) sockets_.resize(streams);
@@ -13,7 +13,7 @@ Status Berth::Deposit(std::size_t stream, std::size_t streams, Fd fd) {
       return Status::Unknown("socket " + std::to_string(stream) + " of " + std::to_string(streams) +
                              " of a link is not wanted");
     }
-    sockets_[stream] = std::move(fd);
+    sockets_[stream] = std::move(connection);
     if (++there_ < streams) return Status::Ok();
     ready_.store(true, std::memory_order_release);
   }
@@ -31,7 +31,7 @@ void Berth::Fail(Status why) {
   bell_.Ring();
 }
 
-Result<std::vector<Fd>> Berth::Take() {
+Result<std::vector<Connection>> Berth::Take() {
   MutexLock lock(mutex_);
   HVDX_RETURN_IF_ERROR(failure_);
   return std::move(sockets_);

@@ -83,43 +83,51 @@ Status Courier::AwaitNeighbours(const Deadline& deadline) {
 void Courier::BeginOnIo(int parent, const Deadline& deadline) {
   HVDX_DCHECK(io_.loop().OnLoop());
   acceptor_.SetCourierOnIo(
-      [this](Guest call) { AttachOnIo(call.claims.from, std::move(call.fd)); });
+      [this](Arrival call) { AttachOnIo(call.claims.from, std::move(call.connection)); });
   last_tick_ = Clock::now();
   tick_ = io_.loop().At(last_tick_ + options_.heartbeat_limit / 4, [this] { TickOnIo(); });
   if (parent < 0) return;
   const Claims claims{Purpose::kCourier, options_.rank, parent, 0, 0, 0};
+  const auto done = [this, parent](Result<Connection> made) {
+    if (made.ok()) return AttachOnIo(parent, std::move(*made));
+    LoseOnIo(parent, made.status().message());
+  };
   dial_ = Dial::Start(io_.loop(), options_.addresses[parent], claims, options_.credentials,
-                      deadline, [this, parent](Result<Fd> fd) {
-                        if (fd.ok()) return AttachOnIo(parent, std::move(*fd));
-                        LoseOnIo(parent, fd.status().message());
-                      });
+                      deadline, done, options_.tls);
 }
 
-void Courier::AttachOnIo(int rank, Fd fd) {
+void Courier::AttachOnIo(int rank, Connection connection) {
+  HVDX_DCHECK(io_.loop().OnLoop());
+  // What has come together with the end of TLS's handshake makes no event.
+  if (TakeOnIo(rank, std::move(connection))) ReadOnIo(rank);
+}
+
+bool Courier::TakeOnIo(int rank, Connection connection) {
   HVDX_DCHECK(io_.loop().OnLoop());
   const auto it = neighbours_.find(rank);
   if (it == neighbours_.end()) {
     HVDX_LOG_RANK(kWarning, options_.rank)
         << "dropped a control connection of rank " << rank << ", which is no neighbour";
-    return;
+    return false;
   }
   Neighbour& neighbour = *it->second;
   MutexLock lock(neighbour.mutex);
-  if (neighbour.lost || neighbour.fd.valid()) {
+  if (neighbour.lost || neighbour.connection.valid()) {
     HVDX_LOG_RANK(kWarning, options_.rank)
         << "dropped a second control connection of " << neighbour.name;
-    return;
+    return false;
   }
   const Status added = io_.loop().Add(
-      fd.get(), EPOLLIN, [this, rank](std::uint32_t events) { ServeOnIo(rank, events); });
+      connection.fd(), EPOLLIN, [this, rank](std::uint32_t events) { ServeOnIo(rank, events); });
   if (!added.ok()) {
     HVDX_LOG_RANK(kError, options_.rank) << neighbour.name << ": " << added.message();
-    return;
+    return false;
   }
   neighbour.heard = Clock::now();
-  neighbour.fd = std::move(fd);
+  neighbour.connection = std::move(connection);
   neighbour.out.Push(kHeartbeat, {});  // tells the other side that we are there
   SendSome(rank, neighbour);
+  return neighbour.connection.holds_input();
 }
 
 void Courier::ServeOnIo(int rank, std::uint32_t events) {
@@ -136,10 +144,14 @@ void Courier::ServeOnIo(int rank, std::uint32_t events) {
 bool Courier::ReadOnIo(int rank) {
   HVDX_DCHECK(io_.loop().OnLoop());
   Neighbour& neighbour = *neighbours_.at(rank);
-  const int fd = DescriptorOf(neighbour);
-  if (fd < 0) return false;
+  Connection* connection = ConnectionOf(neighbour);
+  if (connection == nullptr) return false;
   std::vector<Frame> frames;
-  const Result<std::size_t> read = ReadFrames(fd, neighbour.in, &frames);
+  const auto receive = [connection](MutableBytes into) {
+    iovec piece{into.data(), into.size()};
+    return connection->Receive(std::span(&piece, 1));
+  };
+  const Result<std::size_t> read = ReadFrames(receive, neighbour.in, &frames);
   if (!frames.empty()) GreetedOnIo(neighbour);
   for (Frame& frame : frames) {
     if (frame.tag == kHeartbeat) continue;
@@ -150,16 +162,17 @@ bool Courier::ReadOnIo(int rank) {
     Deliver({rank, std::move(frame.content), Status::Ok()});
   }
   if (!read.ok()) {
-    LoseOnIo(rank, Explained(read.status().message()));
+    const std::string tls = connection->session() ? connection->session()->failure() : "";
+    LoseOnIo(rank, Explained(tls.empty() ? read.status().message() : "connection lost: " + tls));
     return false;
   }
   if (read.value() > 0) neighbour.heard = Clock::now();
   return true;
 }
 
-int Courier::DescriptorOf(Neighbour& neighbour) {
+Connection* Courier::ConnectionOf(Neighbour& neighbour) {
   MutexLock lock(neighbour.mutex);
-  return neighbour.fd.get();
+  return neighbour.connection.valid() ? &neighbour.connection : nullptr;
 }
 
 void Courier::GreetedOnIo(Neighbour& neighbour) {
@@ -182,7 +195,7 @@ void Courier::TickOnIo() {
   for (const auto& [rank, neighbour] : neighbours_) {
     {
       MutexLock lock(neighbour->mutex);
-      if (!neighbour->fd.valid()) continue;
+      if (!neighbour->connection.valid()) continue;
       if (neighbour->out.empty()) {  // else something is on its way already
         neighbour->out.Push(kHeartbeat, {});
         SendSome(rank, *neighbour);
@@ -205,8 +218,8 @@ void Courier::LoseOnIo(int rank, const std::string& why) {
   {
     MutexLock lock(neighbour.mutex);
     if (std::exchange(neighbour.lost, true)) return;
-    if (neighbour.fd.valid()) io_.loop().Remove(neighbour.fd.get());
-    neighbour.fd.Reset();
+    if (neighbour.connection.valid()) io_.loop().Remove(neighbour.connection.fd());
+    neighbour.connection.Reset();
     neighbour.out = FrameQueue();
     neighbour.drained.NotifyAll();
   }
@@ -250,32 +263,37 @@ void Courier::Send(int to, std::vector<std::byte> message) {
 }
 
 void Courier::SendSome(int rank, Neighbour& neighbour) {
-  if (!neighbour.fd.valid()) return;
-  const int fd = neighbour.fd.get();
+  Connection& connection = neighbour.connection;
+  if (!connection.valid()) return;
+  connection.Flush();
   // An error is left to the io thread, which hears of it by the same socket and reads first what
   // came before.
-  const bool stuck = neighbour.out.SendSome(fd).ok() && !neighbour.out.empty();
-  if (neighbour.out.empty()) neighbour.drained.NotifyAll();
+  const auto send = [to = &connection](std::span<iovec> pieces) { return to->Send(pieces); };
+  const bool sent = neighbour.out.SendSome(send).ok();
+  const bool left = !neighbour.out.empty() || connection.holds_output();
+  if (!left) neighbour.drained.NotifyAll();
+  const bool stuck = sent && left;
   if (stuck == neighbour.awaits_room) return;
   neighbour.awaits_room = stuck;
   if (io_.loop().OnLoop()) return WatchOnIo(neighbour);
   io_.loop().Post([this, rank] {
     Neighbour& now = *neighbours_.at(rank);
     MutexLock again(now.mutex);
-    if (now.fd.valid()) WatchOnIo(now);
+    if (now.connection.valid()) WatchOnIo(now);
   });
 }
 
 void Courier::WatchOnIo(Neighbour& neighbour) {
   HVDX_DCHECK(io_.loop().OnLoop());
-  io_.loop().Change(neighbour.fd.get(), neighbour.awaits_room ? EPOLLIN | EPOLLOUT : EPOLLIN);
+  io_.loop().Change(neighbour.connection.fd(),
+                    neighbour.awaits_room ? EPOLLIN | EPOLLOUT : EPOLLIN);
 }
 
 void Courier::Flush(double seconds) {
   const Deadline deadline = Deadline::After(Seconds(seconds));
   for (const auto& [rank, neighbour] : neighbours_) {
     MutexLock lock(neighbour->mutex);
-    while (!neighbour->out.empty() && !neighbour->lost) {
+    while (!neighbour->lost && (!neighbour->out.empty() || neighbour->connection.holds_output())) {
       if (deadline.Passed()) return;
       neighbour->drained.WaitUntil(neighbour->mutex, deadline.at());
     }

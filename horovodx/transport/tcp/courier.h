@@ -28,6 +28,7 @@ struct CourierOptions {
   std::vector<Address> addresses;  // of all ranks' acceptors
   Credentials credentials;
   Duration heartbeat_limit = std::chrono::seconds(10);
+  std::shared_ptr<const tls::Context> tls = nullptr;  // null: the job has none
 };
 
 class Courier : public transport::Courier {
@@ -56,7 +57,7 @@ class Courier : public transport::Courier {
     // Shared with senders.
     Mutex mutex;
     CondVar drained;
-    Fd fd HVDX_GUARDED_BY(mutex);  // closed by the io thread only
+    Connection connection HVDX_GUARDED_BY(mutex);  // changed by the io thread only
     FrameQueue out HVDX_GUARDED_BY(mutex);
     bool awaits_room HVDX_GUARDED_BY(mutex) = false;  // the io thread sends the rest
     bool lost HVDX_GUARDED_BY(mutex) = false;
@@ -65,7 +66,8 @@ class Courier : public transport::Courier {
   Courier(CourierOptions options, IoLoop& io, Acceptor& acceptor);
   Status AwaitNeighbours(const Deadline& deadline) HVDX_EXCLUDES(mutex_);
   void BeginOnIo(int parent, const Deadline& deadline);
-  void AttachOnIo(int rank, Fd fd);
+  void AttachOnIo(int rank, Connection connection);
+  bool TakeOnIo(int rank, Connection connection);
   void ServeOnIo(int rank, std::uint32_t events);
   bool ReadOnIo(int rank);
   void TickOnIo();
@@ -75,7 +77,8 @@ class Courier : public transport::Courier {
   // Sends what the socket takes; sees to it that the io thread goes on with the rest.
   void SendSome(int rank, Neighbour& neighbour) HVDX_REQUIRES(neighbour.mutex);
   void WatchOnIo(Neighbour& neighbour) HVDX_REQUIRES(neighbour.mutex);
-  static int DescriptorOf(Neighbour& neighbour) HVDX_EXCLUDES(neighbour.mutex);
+  // Null: there is none (any more).
+  static Connection* ConnectionOf(Neighbour& neighbour) HVDX_EXCLUDES(neighbour.mutex);
   std::string Describe(int rank) const;
 
   const CourierOptions options_;

@@ -13,22 +13,27 @@ constexpr auto kBetweenAttempts = std::chrono::milliseconds(50);
 
 }  // namespace
 
-Dial::Dial(EventLoop& loop, Address to, Claims claims, Credentials credentials, Done done)
+Dial::Dial(EventLoop& loop, Address to, Claims claims, Credentials credentials,
+           const Deadline& deadline, Done done, std::shared_ptr<const tls::Context> tls)
     : loop_(loop),
       to_(std::move(to)),
       claims_(claims),
       credentials_(std::move(credentials)),
+      deadline_(deadline),
+      tls_(std::move(tls)),
       done_(std::move(done)) {}
 
 std::shared_ptr<Dial> Dial::Start(EventLoop& loop, Address to, Claims claims,
-                                  Credentials credentials, const Deadline& deadline, Done done) {
-  auto dial =
-      std::make_shared<Dial>(loop, std::move(to), claims, std::move(credentials), std::move(done));
-  loop.Post([dial, deadline] {
+                                  Credentials credentials, const Deadline& deadline, Done done,
+                                  std::shared_ptr<const tls::Context> tls) {
+  claims.tls = tls != nullptr;
+  auto dial = std::make_shared<Dial>(loop, std::move(to), claims, std::move(credentials), deadline,
+                                     std::move(done), std::move(tls));
+  loop.Post([dial] {
     if (!dial->done_) return;  // cancelled before it began
-    dial->deadline_timer_ = dial->loop_.At(deadline.at(), [dial] {
-      dial->FinishOnLoop(
-          Status::Unknown("cannot connect to " + dial->to_.ToString() + ": no answer in time"));
+    dial->deadline_timer_ = dial->loop_.At(dial->deadline_.at(), [dial] {
+      const char* what = dial->secure_ != nullptr ? "no TLS with " : "cannot connect to ";
+      dial->FinishOnLoop(Status::Unknown(what + dial->to_.ToString() + ": no answer in time"));
     });
     dial->TryOnLoop();
   });
@@ -61,12 +66,31 @@ void Dial::StepOnLoop() {
     return loop_.Change(fd_.get(), (handshake_->wanted() > 0 ? EPOLLIN : 0u) |
                                        (handshake_->output().empty() ? 0u : EPOLLOUT));
   }
-  if (handshake_->status().ok()) {
-    loop_.Remove(fd_.get());
-    return FinishOnLoop(std::move(fd_));
+  if (!handshake_->status().ok()) return SettleOnLoop(handshake_->status());
+  loop_.Remove(fd_.get());
+  if (tls_ == nullptr) return FinishOnLoop(Connection(std::move(fd_)));
+  ShakenOnLoop();
+}
+
+void Dial::ShakenOnLoop() {
+  HVDX_DCHECK(loop_.OnLoop());
+  Result<std::shared_ptr<tls::Session>> session =
+      tls::Session::Make(tls_, std::move(fd_), tls::End::kConnector, handshake_->Binding());
+  if (!session.ok()) return FinishOnLoop(session.status());
+  const std::string peer = "rank " + std::to_string(claims_.to) + " (" + to_.ToString() + ")";
+  secure_ = Secure::StartOnLoop(loop_, std::move(*session), peer, deadline_,
+                                [self = shared_from_this()](Result<Connection> connection) {
+                                  self->SettleOnLoop(std::move(connection));
+                                });
+}
+
+// Whoever only closed may have had too many callers.
+void Dial::SettleOnLoop(Result<Connection> connection) {
+  HVDX_DCHECK(loop_.OnLoop());
+  if (connection.status().code() == StatusCode::kUnknown && !deadline_.Passed()) {
+    return RetryOnLoop();
   }
-  if (handshake_->status().code() == StatusCode::kUnknown) return RetryOnLoop();
-  FinishOnLoop(handshake_->status());
+  FinishOnLoop(std::move(connection));
 }
 
 void Dial::RetryOnLoop() {
@@ -80,13 +104,15 @@ void Dial::HangUpOnLoop() {
   HVDX_DCHECK(loop_.OnLoop());
   if (fd_.valid()) loop_.Remove(fd_.get());
   fd_.Reset();
+  if (secure_ != nullptr) secure_->CancelOnLoop();
+  secure_.reset();
 }
 
-void Dial::FinishOnLoop(Result<Fd> socket) {
+void Dial::FinishOnLoop(Result<Connection> connection) {
   HVDX_DCHECK(loop_.OnLoop());
   const Done done = std::exchange(done_, nullptr);
   CancelOnLoop();
-  if (done) done(std::move(socket));
+  if (done) done(std::move(connection));
 }
 
 void Dial::CancelOnLoop() {

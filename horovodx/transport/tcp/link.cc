@@ -1,7 +1,6 @@
 #include "horovodx/transport/tcp/link.h"
 
 #include <poll.h>
-#include <sys/socket.h>
 #include <sys/uio.h>
 
 #include <algorithm>
@@ -9,16 +8,14 @@
 #include <string>
 #include <utility>
 
-#include "horovodx/base/socket.h"
-
 namespace horovodx::transport::tcp {
 namespace {
 
 // Then the other direction gets its turn.
 constexpr std::size_t kMostPerCall = 4 * kStripeBytes;
 
-// Moves pieces until the socket has had enough. `move` is one system call on (fd, pieces): how many
-// bytes, 0 for the end of the stream, -1 with errno.
+// Moves pieces until the socket has had enough. `move` is one call on (connection, pieces): how
+// many bytes, 0 for the end of the stream, -1 with errno.
 template <typename Piece, typename Move>
 Result<std::size_t> MoveSome(LinkState& state, std::span<const Piece> pieces, int in_use,
                              Move move) {
@@ -26,7 +23,7 @@ Result<std::size_t> MoveSome(LinkState& state, std::span<const Piece> pieces, in
   std::size_t total = 0;
   while (!cursor.done() && total < kMostPerCall) {
     const MutableBytes label = state.Label(in_use);
-    const ssize_t moved = move(state.fd(), cursor.Next(state.room(), label));
+    const ssize_t moved = move(state.next(), cursor.Next(state.room(), label));
     if (moved > 0) {
       const auto bytes = static_cast<std::size_t>(moved) - label.size();
       const bool short_move = bytes < cursor.offered();
@@ -41,7 +38,7 @@ Result<std::size_t> MoveSome(LinkState& state, std::span<const Piece> pieces, in
     } else if (errno == EAGAIN) {
       break;
     } else if (errno != EINTR) {
-      state.Fail(ErrnoText(errno));
+      state.Fail(state.next().Error());
       break;
     }
   }
@@ -50,22 +47,11 @@ Result<std::size_t> MoveSome(LinkState& state, std::span<const Piece> pieces, in
   return total;
 }
 
-ssize_t Send(int fd, std::span<iovec> pieces) {
-  msghdr message{};
-  message.msg_iov = pieces.data();
-  message.msg_iovlen = pieces.size();
-  return ::sendmsg(fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-}
-
-ssize_t Receive(int fd, std::span<iovec> pieces) {
-  return ::readv(fd, pieces.data(), static_cast<int>(pieces.size()));
-}
-
 }  // namespace
 
 bool LinkState::Pick(Berth& berth) {
   if (connected() || !failure_.ok() || !berth.ready()) return false;
-  Result<std::vector<Fd>> sockets = berth.Take();
+  Result<std::vector<Connection>> sockets = berth.Take();
   if (sockets.ok()) {
     sockets_ = std::move(*sockets);
     stripes_ = Stripes(sockets_.size());
@@ -75,7 +61,9 @@ bool LinkState::Pick(Berth& berth) {
   return true;
 }
 
-int LinkState::fd() const { return connected() ? sockets_[stripes_.socket()].get() : -1; }
+Connection& LinkState::next() { return sockets_[stripes_.socket()]; }
+
+int LinkState::fd() { return connected() ? next().fd() : -1; }
 
 MutableBytes LinkState::Label(int in_use) {
   if (!stripes_.label_due()) return {};
@@ -101,17 +89,18 @@ void LinkState::Fail(const std::string& why) {
                              std::to_string(moved_) + " bytes");
 }
 
-bool LinkState::Polls(short events) const {
+bool LinkState::Polls(short events) {
   pollfd poll{fd(), events, 0};
   return ::poll(&poll, 1, 0) > 0;
 }
 
 TcpOutLink::TcpOutLink(LinkState state, std::shared_ptr<Berth> berth, Connect connect,
-                       const int& in_use)
+                       const int& in_use, Flusher& flusher)
     : state_(std::move(state)),
       berth_(std::move(berth)),
       connect_(std::move(connect)),
-      in_use_(in_use) {}
+      in_use_(in_use),
+      flusher_(flusher) {}
 
 TcpOutLink::~TcpOutLink() {
   if (undo_) undo_();
@@ -130,7 +119,13 @@ Result<std::size_t> TcpOutLink::TryWrite(std::span<const ConstBytes> pieces) {
   }
   if (!state_.failure().ok()) return state_.failure();
   if (!state_.connected()) return std::size_t{0};
-  return MoveSome(state_, pieces, in_use_, Send);
+  return MoveSome(state_, pieces, in_use_, [this](Connection& to, std::span<iovec> some) {
+    const ssize_t sent = to.Send(some);
+    const int error = errno;
+    flusher_.See(to);
+    errno = error;
+    return sent;
+  });
 }
 
 bool TcpOutLink::Writable() {
@@ -150,13 +145,19 @@ Result<std::size_t> TcpInLink::TryRead(std::span<const MutableBytes> pieces) {
   state_.Pick(*berth_);
   if (!state_.failure().ok()) return state_.failure();
   if (!state_.connected()) return std::size_t{0};
-  return MoveSome(state_, pieces, 0, Receive);
+  return MoveSome(state_, pieces, 0,
+                  [](Connection& from, std::span<iovec> some) { return from.Receive(some); });
 }
 
 bool TcpInLink::Readable() {
   if (!state_.failure().ok()) return true;
-  if (state_.connected()) return state_.Polls(POLLIN);
+  if (state_.connected()) return state_.next().holds_input() || state_.Polls(POLLIN);
   return state_.Pick(*berth_);  // see Writable
+}
+
+int TcpInLink::fd() {
+  // No descriptor tells of what TLS has read already: whoever waits must ask Readable.
+  return state_.connected() && state_.next().holds_input() ? -1 : state_.fd();
 }
 
 }  // namespace horovodx::transport::tcp

@@ -4,7 +4,7 @@
 // or round as many of them as the writer pleases: the reader follows (stripes.h). The writer
 // connects when it has something to write, and each link has sockets of its own: the handshake
 // names the channel, so no two links ever mix. Data goes straight between the sockets and the
-// caller's memory.
+// caller's memory, or through TLS.
 //
 // Thread: one at a time per link. Neither connecting nor anything else waits.
 #pragma once
@@ -16,9 +16,9 @@
 #include <string>
 #include <vector>
 
-#include "horovodx/base/fd.h"
 #include "horovodx/transport/link.h"
 #include "horovodx/transport/tcp/berth.h"
+#include "horovodx/transport/tcp/flusher.h"
 #include "horovodx/transport/tcp/stripes.h"
 
 namespace horovodx::transport::tcp {
@@ -34,8 +34,10 @@ class LinkState {
   const std::string& peer() const { return peer_; }
   // Takes the sockets if they have come. True if anything changed.
   bool Pick(Berth& berth);
-  // The socket of the next byte, or -1.
-  int fd() const;
+  // What carries the next byte; only while connected.
+  Connection& next();
+  // Its socket, or -1.
+  int fd();
   // How many bytes of data the next system call may move.
   std::size_t room() const { return stripes_.room(); }
   // What must move before them, if anything. For a writer: going on to the next of the first
@@ -46,11 +48,11 @@ class LinkState {
   void Moved(std::size_t bytes);
   void Fail(const std::string& why);
   // Whether poll() reports one of `events` for the next byte's socket now.
-  bool Polls(short events) const;
+  bool Polls(short events);
 
  private:
   std::string me_, peer_;
-  std::vector<Fd> sockets_;
+  std::vector<Connection> sockets_;
   Stripes stripes_;
   std::byte label_{};
   std::uint64_t moved_ = 0;  // of data
@@ -64,7 +66,9 @@ class TcpOutLink : public OutLink {
   using Undo = std::function<void()>;
   using Connect = std::function<Undo(std::shared_ptr<Berth>)>;
   // `in_use` says how many of the sockets to write to; 0: to all. Borrowed: read when a block ends.
-  TcpOutLink(LinkState state, std::shared_ptr<Berth> berth, Connect connect, const int& in_use);
+  // `flusher` is borrowed and outlives the link.
+  TcpOutLink(LinkState state, std::shared_ptr<Berth> berth, Connect connect, const int& in_use,
+             Flusher& flusher);
   ~TcpOutLink() override;
 
   Result<std::size_t> TryWrite(std::span<const ConstBytes> pieces) override;
@@ -78,8 +82,9 @@ class TcpOutLink : public OutLink {
   LinkState state_;
   std::shared_ptr<Berth> berth_;  // shared with the dials, which may end after the link
   Connect connect_;
-  Undo undo_;
   const int& in_use_;
+  Flusher& flusher_;
+  Undo undo_;
 };
 
 class TcpInLink : public InLink {
@@ -90,7 +95,7 @@ class TcpInLink : public InLink {
 
   Result<std::size_t> TryRead(std::span<const MutableBytes> pieces) override;
   bool Readable() override;
-  int fd() override { return state_.fd(); }
+  int fd() override;
   std::string Describe() const override { return state_.peer(); }
 
  private:

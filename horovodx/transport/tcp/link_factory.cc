@@ -9,7 +9,7 @@
 namespace horovodx::transport::tcp {
 
 LinkFactory::LinkFactory(LinkOptions options, IoLoop& io, Acceptor& acceptor)
-    : options_(std::move(options)), io_(io), acceptor_(acceptor) {
+    : options_(std::move(options)), io_(io), acceptor_(acceptor), flusher_(io.loop()) {
   options_.streams = std::clamp(options_.streams, 1, static_cast<int>(kMostStreams));
 }
 
@@ -25,13 +25,14 @@ std::unique_ptr<OutLink> LinkFactory::MakeOut(std::uint32_t channel, int peer, c
       Claims claims{Purpose::kLink, options_.rank, peer, channel, 0, 0};
       claims.stream = static_cast<std::uint16_t>(stream);
       claims.streams = static_cast<std::uint16_t>(options_.streams);
-      const auto done = [berth, claims](Result<Fd> fd) {
-        const Status status =
-            fd.ok() ? berth->Deposit(claims.stream, claims.streams, std::move(*fd)) : fd.status();
+      const auto done = [berth, claims](Result<Connection> made) {
+        const Status status = made.ok()
+                                  ? berth->Deposit(claims.stream, claims.streams, std::move(*made))
+                                  : made.status();
         if (!status.ok()) berth->Fail(status);
       };
       dials.push_back(Dial::Start(io_.loop(), options_.addresses[peer], claims,
-                                  options_.credentials, deadline, done));
+                                  options_.credentials, deadline, done, options_.tls));
     }
     return [&loop = io_.loop(), dials] {
       loop.Post([dials] {
@@ -41,7 +42,7 @@ std::unique_ptr<OutLink> LinkFactory::MakeOut(std::uint32_t channel, int peer, c
   };
   LinkState state("rank " + std::to_string(options_.rank), NameOf(peer));
   return std::make_unique<TcpOutLink>(std::move(state), std::make_shared<Berth>(io_.bell()),
-                                      std::move(connect), in_use);
+                                      std::move(connect), in_use, flusher_);
 }
 
 std::unique_ptr<InLink> LinkFactory::MakeIn(std::uint32_t channel, int peer) {

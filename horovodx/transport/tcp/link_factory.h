@@ -12,6 +12,7 @@
 #include "horovodx/base/socket.h"
 #include "horovodx/transport/link.h"
 #include "horovodx/transport/tcp/acceptor.h"
+#include "horovodx/transport/tcp/flusher.h"
 #include "horovodx/transport/tcp/io_loop.h"
 
 namespace horovodx::transport::tcp {
@@ -22,6 +23,7 @@ struct LinkOptions {
   Credentials credentials;
   int streams = 2;  // sockets of a link; the reader takes as many as the writer brings
   Duration connect_limit = std::chrono::seconds(30);
+  std::shared_ptr<const tls::Context> tls = nullptr;  // null: the job has none
 };
 
 class LinkFactory {
@@ -45,6 +47,7 @@ class LinkFactory {
   LinkOptions options_;
   IoLoop& io_;
   Acceptor& acceptor_;
+  Flusher flusher_;
 };
 
 }  // namespace horovodx::transport::tcp

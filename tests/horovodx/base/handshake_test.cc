@@ -184,6 +184,38 @@ TEST(HandshakeTest, AnotherVersionIsNamed) {
   EXPECT_THAT(caller.status().message(), HasSubstr("it speaks version 9 of the handshake"));
 }
 
+TEST(HandshakeTest, TlsIsOnBothSidesOrOnNone) {
+  for (const bool here : {false, true}) {
+    Claims claims = kCall;
+    claims.tls = !here;
+    Handshake caller = Caller(kOurs, claims);
+    Handshake callee = Handshake::Accept(5, kAll, kOurs, *FreshNonce(), "caller", here);
+    Talk(caller, callee);
+    EXPECT_TRUE(caller.finished() && callee.finished());
+    EXPECT_EQ(caller.status().code(), StatusCode::kAborted);
+    EXPECT_THAT(callee.status().message(),
+                HasSubstr(here ? "rank 3 came without TLS: HOROVODX_TLS=1 is set here"
+                               : "rank 3 came with TLS: HOROVODX_TLS=1 is set there"));
+    EXPECT_THAT(caller.status().message(), HasSubstr(here ? "HOROVODX_TLS=1 is set there and not"
+                                                          : "HOROVODX_TLS=1 is set here and not"));
+    claims.tls = here;
+    Handshake friendly = Caller(kOurs, claims);
+    Handshake again = Handshake::Accept(5, kAll, kOurs, *FreshNonce(), "caller", here);
+    Talk(friendly, again);
+    EXPECT_TRUE(friendly.status().ok() && again.status().ok());
+    EXPECT_EQ(again.claims(), claims);
+  }
+}
+
+TEST(HandshakeTest, EveryConnectionHasABindingOfItsOwn) {
+  Handshake caller = Caller(), callee = Callee(), other_caller = Caller(), other_callee = Callee();
+  Talk(caller, callee);
+  Talk(other_caller, other_callee);
+  EXPECT_EQ(caller.Binding(), callee.Binding());
+  EXPECT_EQ(other_caller.Binding(), other_callee.Binding());
+  EXPECT_NE(caller.Binding(), other_caller.Binding());
+}
+
 TEST(HandshakeTest, SecretMustNotBeEmpty) {
   EXPECT_FALSE(CheckCredentials({"", "job"}).ok());
   EXPECT_TRUE(CheckCredentials(kOurs).ok());

@@ -79,6 +79,8 @@ TEST_F(ConfigTest, EveryVariableReachesItsField) {
                     {"HOROVODX_JOB_ID", "job 9"},
                     {"HOROVODX_TRANSPORT", "tcp"},
                     {"HOROVODX_STREAMS", "4"},
+                    {"HOROVODX_TLS", "1"},
+                    {"HOROVODX_TLS_LIBRARY", "/opt/libssl.so.3"},
                     {"HOROVODX_HEARTBEAT_SECONDS", "3"},
                     {"HOROVODX_SPIN_MICROSECONDS", "50"},
                     {"HOROVOD_FUSION_THRESHOLD", "0"},
@@ -136,6 +138,8 @@ TEST_F(ConfigTest, EveryVariableReachesItsField) {
   EXPECT_EQ(c.job_id, "job 9");
   EXPECT_EQ(c.transport, "tcp");
   EXPECT_EQ(c.streams, 4);
+  EXPECT_TRUE(c.tls);
+  EXPECT_EQ(c.tls_library, "/opt/libssl.so.3");
   EXPECT_EQ(c.heartbeat, Seconds(3));
   EXPECT_EQ(c.spin_microseconds, 50);
   EXPECT_EQ(c.fusion_threshold, 0u);
@@ -201,6 +205,7 @@ TEST_F(ConfigTest, RefusesWhatWouldMakeTheJobComeUpWrong) {
       {"HOROVOD_FUSION_THRESHOLD", "-1", "whole number from 0"},
       {"HOROVODX_TRANSPORT", "udp", "one of auto, shm, tcp, mpi"},
       {"HOROVODX_STREAMS", "0", "from 1 to 64"},
+      {"HOROVODX_TLS", "yes", "0 or 1"},
       {"HOROVODX_SCHEDULE", "best", "one of fusion, wfbp, buckets, mgwfbp, optimal"},
       {"HOROVODX_PLANS", "yes", "0 or 1"},
       {"HOROVODX_PLANS", "2", "0 or 1"},

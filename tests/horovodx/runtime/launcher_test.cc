@@ -77,6 +77,10 @@ TEST(MeetsByMpiTest, ContradictionsAreNamed) {
   Invitation invitation;
   invitation.comms = {&config};
   EXPECT_TRUE(MeetsByMpi(config, Launcher(), invitation).value());
+  config.tls = true;
+  EXPECT_THAT(MeetsByMpi(config, Launcher(), invitation).status().message(),
+              testing::HasSubstr("HOROVODX_TRANSPORT is 'mpi', but HOROVODX_TLS=1 asks"));
+  config.tls = false;
   config.controller = "gloo";
   EXPECT_THAT(MeetsByMpi(config, Launcher(), invitation).status().message(),
               testing::HasSubstr("start the job with mpirun or horovodrun --mpi"));

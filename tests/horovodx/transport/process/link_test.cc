@@ -24,7 +24,7 @@ std::string HostOf(int rank, int hosts) {
   return std::string(1, letter);
 }
 
-template <int kHosts, bool kForceTcp>
+template <int kHosts, bool kForceTcp, bool kTls = false>
 struct Processes {
   static constexpr bool kHasStage = !kForceTcp;
   static void Run(int ranks, const Body& body) {
@@ -34,6 +34,7 @@ struct Processes {
         [&](int rank) {
           auto options = process::OptionsOf(rank, ranks, HostOf(rank, kHosts));
           options.force_tcp = kForceTcp;
+          options.tls = kTls;
           RunRank(store, options, body);
         },
         2 * kPatience);
@@ -56,10 +57,12 @@ struct ThreadsOnTwoHosts {
 using OneHost = Processes<1, false>;
 using TwoHosts = Processes<2, false>;
 using OneHostByTcp = Processes<1, true>;
+using TwoHostsByTls = Processes<2, false, true>;
 
 INSTANTIATE_TYPED_TEST_SUITE_P(ProcessesOnOneHost, LinkSuite, OneHost);
 INSTANTIATE_TYPED_TEST_SUITE_P(ProcessesOnTwoHosts, LinkSuite, TwoHosts);
 INSTANTIATE_TYPED_TEST_SUITE_P(ProcessesByTcp, LinkSuite, OneHostByTcp);
+INSTANTIATE_TYPED_TEST_SUITE_P(ProcessesByTls, LinkSuite, TwoHostsByTls);
 INSTANTIATE_TYPED_TEST_SUITE_P(ThreadsOnTwoHosts, LinkSuite, ThreadsOnTwoHosts);
 
 }  // namespace

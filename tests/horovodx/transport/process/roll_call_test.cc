@@ -48,6 +48,19 @@ TEST(RollCallTest, OneWhoWantsTcpWantsItForAll) {
   for (const auto& places : heard) EXPECT_TRUE(places.value().force_tcp);
 }
 
+TEST(RollCallTest, TlsIsForAllOrForNone) {
+  for (const int odd : {0, 2}) {
+    const auto heard = Call(3, [&](Options& options) { options.tls = options.rank != odd; });
+    for (const auto& places : heard) {
+      EXPECT_THAT(places.status().message(),
+                  HasSubstr("HOROVODX_TLS=1 is set on rank " + std::to_string(odd == 0 ? 1 : 0) +
+                            " but not on rank " + std::to_string(odd)));
+    }
+  }
+  const auto heard = Call(3, [](Options& options) { options.tls = options.force_tcp = true; });
+  for (const auto& places : heard) EXPECT_TRUE(places.value().force_tcp);
+}
+
 TEST(RollCallTest, RanksThatCountDifferentlyAreToldSo) {
   const auto heard = Call(3, [](Options& options) { options.size = options.rank == 0 ? 2 : 3; });
   EXPECT_TRUE(heard[0].ok());

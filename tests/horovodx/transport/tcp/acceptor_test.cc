@@ -29,7 +29,7 @@ TEST(AcceptorTest, CallsWaitUntilTheCourierIsThere) {
   CondVar changed;
   int from = -1;
   world.at(0).io->loop().Run([&] {
-    world.at(0).acceptor->SetCourierOnIo([&](Guest call) {
+    world.at(0).acceptor->SetCourierOnIo([&](Arrival call) {
       MutexLock lock(mutex);
       from = call.claims.from;
       changed.NotifyAll();

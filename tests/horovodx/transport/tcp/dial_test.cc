@@ -14,11 +14,11 @@ using testing::HasSubstr;
 
 const Claims kCall{Purpose::kCourier, 0, 1, 0, 0, 0};
 
-Result<Fd> DialNow(EventLoop& loop, const Address& to, const Credentials& credentials,
-                   const Deadline& deadline) {
-  std::promise<Result<Fd>> promise;
+Result<Connection> DialNow(EventLoop& loop, const Address& to, const Credentials& credentials,
+                           const Deadline& deadline) {
+  std::promise<Result<Connection>> promise;
   Dial::Start(loop, to, kCall, credentials, deadline,
-              [&](Result<Fd> fd) { promise.set_value(std::move(fd)); });
+              [&](Result<Connection> made) { promise.set_value(std::move(made)); });
   return promise.get_future().get();
 }
 
@@ -68,7 +68,7 @@ TEST(DialTest, CancelledDialsSayNothing) {
   bool called = false;
   loop.Run([&] {
     const auto dial = Dial::Start(loop, world.addresses[1], kCall, kOurs, Soon(),
-                                  [&](Result<Fd>) { called = true; });
+                                  [&](Result<Connection>) { called = true; });
     dial->CancelOnLoop();
   });
   loop.Run([&] { EXPECT_FALSE(called); });

@@ -28,7 +28,8 @@ struct Place {
 };
 
 struct World {
-  explicit World(topology::HostMap map, AcceptorOptions door = {}) : hosts(std::move(map)) {
+  explicit World(topology::HostMap map, AcceptorOptions door = {})
+      : hosts(std::move(map)), tls(door.tls) {
     for (int rank = 0; rank < hosts.size(); ++rank) {
       places.push_back(std::make_unique<Place>());
       Place& place = *places.back();
@@ -46,7 +47,7 @@ struct World {
 
   Result<std::unique_ptr<Courier>> NewCourier(int rank, double heartbeat = 10,
                                               const Deadline& deadline = Soon()) {
-    CourierOptions options{rank, hosts, addresses, kOurs, Seconds(heartbeat)};
+    CourierOptions options{rank, hosts, addresses, kOurs, Seconds(heartbeat), tls};
     return Courier::Connect(options, *at(rank).io, *at(rank).acceptor, deadline);
   }
 
@@ -63,11 +64,12 @@ struct World {
   }
 
   std::unique_ptr<LinkFactory> NewFactory(int rank, int streams = 2, double limit = 60) {
-    LinkOptions options{rank, addresses, kOurs, streams, Seconds(limit)};
+    LinkOptions options{rank, addresses, kOurs, streams, Seconds(limit), tls};
     return std::make_unique<LinkFactory>(options, *at(rank).io, *at(rank).acceptor);
   }
 
   topology::HostMap hosts;
+  std::shared_ptr<const tls::Context> tls;
   std::vector<std::unique_ptr<Place>> places;
   std::vector<Address> addresses;
 };

@@ -39,10 +39,10 @@ Bucket BucketOf(std::uint64_t bytes) {
 }
 
 TEST(AlgorithmChoiceTest, APlanThatMayNotTryKeepsToWhatIsChosenAndTriesLater) {
-  Network net{On(3, 1)};
+  Network net{On(6, 1)};
   AlgorithmChoice choice(net.team, true);
-  for (int i = 0; i < 10; ++i) choice.Add(A::kRing, 1 << 20, net.Takes(A::kRing, 1 << 20));
-  std::vector<Bucket> buckets = {BucketOf(1 << 20)};
+  for (int i = 0; i < 10; ++i) choice.Add(A::kRing, 8 << 20, net.Takes(A::kRing, 8 << 20));
+  std::vector<Bucket> buckets = {BucketOf(8 << 20)};
   choice.ForPlan(buckets, false);
   EXPECT_EQ(buckets[0].algorithms.size(), 1u);
   EXPECT_EQ(choice.trial_rounds(), 0u);

@@ -19,7 +19,7 @@ Library& TheLibrary() {
     options.plugin = HVDX_MPI_PLUGIN;
     auto loaded = Library::Load(options);
     EXPECT_TRUE(loaded.ok()) << loaded.status().ToString();
-    auto level = loaded.value()->Start(Threads::kMultiple);
+    auto level = loaded.value()->Start(Threads::kMultiple, Deadline::After(Seconds(60)));
     EXPECT_TRUE(level.ok() && level.value() == Threads::kMultiple);
     return loaded.value();
   }();

@@ -39,9 +39,11 @@ Bucket BucketOf(std::uint64_t bytes) {
 }
 
 TEST(AlgorithmChoiceTest, APlanThatMayNotTryKeepsToWhatIsChosenAndTriesLater) {
-  Network net{On(6, 1)};
+  Network net{On(4, 1)};
   AlgorithmChoice choice(net.team, true);
-  for (int i = 0; i < 10; ++i) choice.Add(A::kRing, 8 << 20, net.Takes(A::kRing, 8 << 20));
+  for (const std::uint64_t bytes : {1u << 10, 1u << 17, 8u << 20}) {
+    for (int i = 0; i < 4; ++i) choice.Add(A::kRing, bytes, net.Takes(A::kRing, bytes));
+  }
   std::vector<Bucket> buckets = {BucketOf(8 << 20)};
   choice.ForPlan(buckets, false);
   EXPECT_EQ(buckets[0].algorithms.size(), 1u);

@@ -13,7 +13,6 @@ import argparse
 import json
 import math
 import os
-import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from pathlib import Path
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
 import cells_table  # noqa: E402
-from hosts_command import SshHosts, job, why_not  # noqa: E402
+from hosts_command import SshHosts, job, leave_when_told, why_not  # noqa: E402
 from plain_tcp import bytes_per_second  # noqa: E402
 
 RATES = {"100mbit": 12.5e6, "1gbit": 125e6, "none": 2e9}
@@ -99,7 +98,7 @@ def main() -> int:
         for hosts in options.hosts
         for ranks in options.ranks
     ]
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # the hosts go too
+    leave_when_told()
     options.out.mkdir(parents=True, exist_ok=True)
     if not options.show and (reason := why_not()):
         print(f"cells: {reason}", file=sys.stderr)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 
@@ -26,6 +27,11 @@ def job(hosts: SshHosts, ranks: int, command: list[str]) -> list[str]:
     ]  # fmt: skip
 
 
+def leave_when_told() -> None:
+    """A SIGTERM ends this program as an error would: the hosts go, too."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+
+
 def main() -> int:
     """The command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -40,6 +46,7 @@ def main() -> int:
     if reason := why_not():
         print(f"hosts_command: {reason}", file=sys.stderr)
         return 2
+    leave_when_told()
     with SshHosts(options.hosts, options.rate) as hosts:
         words = hosts.inside(0, job(hosts, options.ranks, command))
         return subprocess.run(words, env=hosts.env(), check=False).returncode

@@ -19,7 +19,7 @@ from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
-from hosts_command import INTERFACE, SshHosts, why_not  # noqa: E402
+from hosts_command import INTERFACE, SshHosts, leave_when_told, why_not  # noqa: E402
 from plain_tcp import bytes_per_second  # noqa: E402
 
 # Open MPI wants hosts to have names of their own, which namespaces do not: each gets one here.
@@ -97,6 +97,7 @@ def main() -> int:
     if reason := why_not():
         print(f"peers: {reason}", file=sys.stderr)
         return 2
+    leave_when_told()
     with SshHosts(options.hosts, None if options.rate == "none" else options.rate) as hosts:
         found = measure(hosts, options.ranks, options.max)
     print(f"plain TCP: {found['tcp'] / 1e6:.1f} MB/s; milliseconds")

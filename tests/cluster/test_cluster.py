@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import os
+import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,8 @@ import cells  # noqa: E402
 import cells_table  # noqa: E402
 import peers  # noqa: E402
 import predict  # noqa: E402
+
+HERE = Path(__file__).parent
 
 
 def _found(rate: str, **ways: float) -> dict[str, object]:
@@ -81,3 +85,20 @@ def test_peers_are_compared_with_the_better_one_and_the_link() -> None:
     row = {"bytes": 1 << 20, "HorovodX": 0.014, "gloo": 0.016, "mpi4py": 0.028}
     shown = peers.table({"tcp": 118e6, "seconds": [row]}, hosts=4)[-1]
     assert shown == "| 1,048,576 | 14.000 | 16.000 | 28.000 | 0.88 | 13.329 | 95% |"
+
+
+@pytest.mark.skipif(cells.why_not() is not None, reason=str(cells.why_not()))
+def test_hosts_go_when_the_program_is_told_to_end() -> None:
+    words = [sys.executable, str(HERE / "hosts_command.py"), "sleep", "60"]
+    program = subprocess.Popen(words, start_new_session=True, stderr=subprocess.DEVNULL)
+
+    def hosts() -> list[str]:
+        listed = subprocess.run(["ip", "netns"], capture_output=True, text=True, check=True)
+        return [line for line in listed.stdout.splitlines() if f"hvdx{program.pid}n" in line]
+
+    deadline = time.monotonic() + 30
+    while len(hosts()) < 3 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    program.terminate()
+    assert program.wait(30) == 143
+    assert not hosts()

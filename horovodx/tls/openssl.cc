@@ -83,7 +83,7 @@ Result<const Calls*> Load(const std::string& given) {
   if (const Calls* calls = Loaded().load(std::memory_order_acquire); calls != nullptr) return calls;
   std::string tried;
   for (const std::string& name : Candidates(given)) {
-    const Result<const Calls*> calls = Open(name);
+    Result<const Calls*> calls = Open(name);
     if (calls.ok()) {
       Loaded().store(calls.value(), std::memory_order_release);
       return calls;
@@ -105,7 +105,7 @@ const Calls& Call() {
 std::string TakeError() {
   const unsigned long error = Call().ERR_get_error();
   const char* reason = error == 0 ? nullptr : Call().ERR_reason_error_string(error);
-  const std::string text = reason != nullptr ? reason : "error " + std::to_string(error);
+  std::string text = reason != nullptr ? reason : "error " + std::to_string(error);
   Call().ERR_clear_error();
   return text;
 }

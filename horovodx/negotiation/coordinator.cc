@@ -208,12 +208,12 @@ void Coordinator::OnMeasured(const Measured& bucket) {
 
 const PlanMeter* Coordinator::meter(std::int32_t set) const {
   const SetCoordinator* found = impl_->Find(set);
-  return found == nullptr ? nullptr : &found->meter();
+  return found == nullptr ? nullptr : &found->maker().meter();
 }
 
 const AlgorithmChoice* Coordinator::choice(std::int32_t set) const {
   const SetCoordinator* found = impl_->Find(set);
-  return found == nullptr ? nullptr : &found->choice();
+  return found == nullptr ? nullptr : &found->maker().choice();
 }
 
 std::vector<tuning::Tried> Coordinator::TakeScores() {

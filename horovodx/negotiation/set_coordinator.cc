@@ -8,29 +8,6 @@
 #include "horovodx/negotiation/shape.h"
 
 namespace horovodx::negotiation {
-namespace {
-
-topology::HostMap HostsOf(const std::vector<std::int32_t>& ranks, const topology::HostMap& world) {
-  if (world.size() == 0) return topology::HostMap::OneHost(static_cast<int>(ranks.size()));
-  return world.Subset({ranks.begin(), ranks.end()});
-}
-
-std::string InWords(const AlgorithmChoice& choice) {
-  std::string text = schedule::Describe(choice.fitted().levels);
-  for (const auto& [algorithm, fit] : choice.costs().by_algorithm()) {
-    text += "; " + std::string(NameOf(algorithm)) + " " + schedule::Describe(fit.Fit());
-  }
-  text += "; chosen";
-  for (const auto& row : choice.Table()) {
-    text += " from " + std::to_string(row.begin) + " bytes " +
-            std::string(NameOf(row.selected.algorithm)) + " (" +
-            std::string(NameOf(row.selected.why)) + ")";
-  }
-  return text;
-}
-
-}  // namespace
-
 SetCoordinator::SetCoordinator(std::int32_t set, std::vector<std::int32_t> ranks,
                                const CoordinatorOptions* options, std::vector<Outgoing>* out)
     : set_(set),
@@ -43,12 +20,8 @@ SetCoordinator::SetCoordinator(std::int32_t set, std::vector<std::int32_t> ranks
       join_when_paid_(validate_.ranks.size()),
       cache_(options->cache_capacity),
       watcher_(std::max(1, options->repeats_before_plan)),
-      meter_(options->replan),
-      choice_(collectives::InputFor(HostsOf(validate_.ranks, options->hosts), options->allreduce),
-              options->measured_selection),
-      stalls_(options->stall_warning, options->stall_shutdown) {
-  if (set == 0 && options->autotune.enabled) tuner_.emplace(options->autotune);
-}
+      maker_(set, validate_.ranks, options),
+      stalls_(options->stall_warning, options->stall_shutdown) {}
 
 template <typename Message>
 void SetCoordinator::Send(Message message) {
@@ -272,13 +245,11 @@ void SetCoordinator::Forget(Order::iterator it) {
 
 void SetCoordinator::Flush() {
   if (ready_.empty()) return;
-  const fusion::Options options{FusionThreshold(), options_->disable_group_fusion};
+  const fusion::Options options{maker_.fusion_threshold(), options_->disable_group_fusion};
   Assembled all = Fuse(ready_, options);
   Run run;
   run.buckets = std::move(all.buckets);
-  choice_.ForRun(run.buckets);
-  SayHowToSend(run.buckets, false);
-  SayCosts();
+  maker_.ForRun(run.buckets);
   for (int index : all.order) run.cache_ids.push_back(ready_ids_[index]);
   run.evicted = cache_.TakeForgotten();
   ready_.clear();
@@ -311,62 +282,11 @@ bool SetCoordinator::OnlyPlannedPending() const {
   return true;
 }
 
-std::uint64_t SetCoordinator::FusionThreshold() const {
-  return tuner_ ? tuner_->current().fusion_threshold : options_->fusion_threshold;
-}
-
-void SetCoordinator::TuneFor(const std::vector<Single>& step) {
-  if (!tuner_) return;
-  tuning::Workload workload{step.size(), 0};
-  for (const Single& single : step) workload.bytes += BytesMoved(single.bucket);
-  tuner_->PlanStarts(workload);
-}
-
-// What is tuned holds for the plan; what is negotiated is sent as the user said.
-void SetCoordinator::SayHowToSend(std::vector<Bucket>& buckets, bool planned) const {
-  std::uint32_t segment = options_->segment;
-  int streams = 0;
-  if (tuner_) {
-    const tuning::Setting& how = planned ? tuner_->current() : options_->autotune.search.first;
-    segment = how.segment;
-    streams = how.streams;
-  }
-  for (Bucket& bucket : buckets) {
-    if (bucket.kind == Kind::kAllreduce) bucket.segment = segment;
-    bucket.streams = static_cast<std::uint8_t>(streams);
-  }
-}
-
-CutOptions SetCoordinator::HowToCut() const {
-  CutOptions how;
-  how.rule = tuner_ ? tuner_->current().schedule : options_->schedule;
-  how.schedule.threshold = FusionThreshold();
-  how.schedule.bucket_bytes = options_->bucket_bytes;
-  how.disable_group_fusion = options_->disable_group_fusion;
-  how.cautious = watcher_.cautious();
-  if (PlanMeter::Serves(how.rule) && meter_.samples() > 0) how.schedule.cost = meter_.cost();
-  return how;
-}
-
 void SetCoordinator::StartPlan() {
   Flush();
   negotiation::StartPlan plan;
-  std::vector<Single> step = watcher_.Step();
-  for (Single& single : step) {
-    single.ready = meter_.ReadyOf(single.bucket.entries.front().name, single.ready);
-  }
-  TuneFor(step);
-  const CutOptions how = HowToCut();
-  CutStep cut = CutPlan(step, how);
-  plan.buckets = cut.buckets;
-  tries_links_ = tuner_ && tuner_->tries_links();
-  choice_.ForPlan(plan.buckets, !tries_links_);
-  SayHowToSend(plan.buckets, true);
-  SayCosts();
-  HVDX_LOG(kDebug) << "set " << set_ << ": a plan of " << step.size() << " tensors in "
-                   << plan.buckets.size() << " buckets by " << how.rule << "; an allreduce takes "
-                   << schedule::Describe(how.schedule.cost) << ", from " << meter_.samples()
-                   << " measurements";
+  const std::vector<Single> step = watcher_.Step();
+  plan.buckets = maker_.Make(step, watcher_.cautious());
   plan.epoch = ++epoch_;
   std::unordered_map<std::string, std::string> group_of;
   for (const Single& single : step) group_of[single.bucket.entries.front().name] = single.group;
@@ -376,8 +296,7 @@ void SetCoordinator::StartPlan() {
       planned_groups_[b].push_back(group_of[entry.name]);
     }
   }
-  asked_to_leave_ = left_to_tune_ = false;
-  RememberForMeter(step, how, std::move(cut));
+  asked_to_leave_ = left_for_better_ = false;
   watcher_.PlanStarted();
   while (!pending_.empty()) Forget(pending_.begin());
   groups_.clear();
@@ -385,71 +304,10 @@ void SetCoordinator::StartPlan() {
   Send(std::move(plan));
 }
 
-void SetCoordinator::RememberForMeter(const std::vector<Single>& step, const CutOptions& how,
-                                      CutStep cut) {
-  PlanMade made;
-  for (const Single& single : step) made.names.push_back(single.bucket.entries.front().name);
-  made.tensors = std::move(cut.tensors);
-  made.buckets = std::move(cut.parts);
-  // What was cut with caution is not made anew: it was not for speed.
-  made.rule = how.cautious ? "" : how.rule;
-  made.options = how.schedule;
-  meter_.PlanStarted(std::move(made));
-}
-
-// One line whenever the costs were fitted anew.
-void SetCoordinator::SayCosts() {
-  if (costs_said_ == choice_.fits()) return;
-  costs_said_ = choice_.fits();
-  HVDX_LOG(kDebug) << "set " << set_ << ": from " << choice_.costs().samples()
-                   << " allreduces over links: " << InWords(choice_);
-}
-
-// False for a trial: it says nothing about what a bucket will take.
-bool SetCoordinator::NoteLinks(const Measured& bucket) {
-  if (bucket.kind != Kind::kAllreduce || bucket.algorithm >= collectives::kAllreduceAlgorithms) {
-    return true;
-  }
-  // While other segments and streams are tried, what an algorithm takes is no reason to leave it:
-  // it would not run again to show that it was not its fault.
-  if (bucket.planned && tries_links_) return true;
-  const auto algorithm = static_cast<collectives::AllreduceAlgorithm>(bucket.algorithm);
-  choice_.Add(algorithm, bucket.bytes, bucket.seconds);
-  const bool may_be_trial = !bucket.planned || planned_groups_.empty() ||
-                            bucket.number / planned_groups_.size() < choice_.trial_rounds();
-  return !may_be_trial || !choice_.IsTrial(algorithm, bucket.bytes);
-}
-
-// True if another setting is to be tried from the next plan on.
-bool SetCoordinator::NoteForTuning(const Measured& bucket) {
-  if (!tuner_) return false;
-  bool other = false;
-  if (bucket.number % planned_groups_.size() == 0 && !bucket.submitted.empty()) {
-    other = tuner_->StepBegan(*std::min_element(bucket.submitted.begin(), bucket.submitted.end()));
-  }
-  if (bucket.kind == Kind::kAllreduce) tuner_->Add(bucket.bytes);
-  return other;
-}
-
 void SetCoordinator::OnMeasured(const Measured& bucket) {
-  if (NoteLinks(bucket)) meter_.Add(bucket);
-  if (!in_plan() || !bucket.planned || bucket.epoch != epoch_ || asked_to_leave_) return;
-  const std::uint64_t buckets = planned_groups_.size();
-  const bool round_ended = bucket.number % buckets == buckets - 1;
-  const bool cut_anew = meter_.AddPlanned(bucket);
-  const bool choose_anew = round_ended && choice_.RoundEnded(bucket.number / buckets);
-  const bool tune = NoteForTuning(bucket);
-  SayCosts();
-  if (!(cut_anew || choose_anew || tune) || !plans_allowed_) return;
-  if (!tune) {
-    HVDX_LOG(kInfo) << "set " << set_ << ": a new plan will be made: "
-                    << (cut_anew ? "what an allreduce takes or when tensors come has moved. An "
-                                   "allreduce takes " +
-                                       schedule::Describe(meter_.cost())
-                                 : "other algorithms are faster. Measured " + InWords(choice_));
-  }
-  asked_to_leave_ = true;
-  left_to_tune_ = tune;
+  const bool of_plan = in_plan() && bucket.planned && bucket.epoch == epoch_ && !asked_to_leave_;
+  if (!maker_.OnMeasured(bucket, of_plan) || !plans_allowed_) return;
+  asked_to_leave_ = left_for_better_ = true;
   Send(PleaseLeave{set_, epoch_});
 }
 
@@ -465,7 +323,7 @@ Status SetCoordinator::OnLeave(std::int32_t from, const Leave& leave) {
                            ", another rank before bucket " + std::to_string(last_end_));
   }
   last_end_ = leave.bucket;
-  watcher_.PlanEnded(leave.bucket / planned_groups_.size(), left_to_tune_);
+  watcher_.PlanEnded(leave.bucket / planned_groups_.size(), left_for_better_);
   RememberCutGroups(leave.bucket);
   Send(EndPlan{set_, ++epoch_, leave.bucket});
   return Status::Ok();

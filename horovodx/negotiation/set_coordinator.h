@@ -11,7 +11,7 @@
 
 #include "horovodx/negotiation/coordinator.h"
 #include "horovodx/negotiation/message.h"
-#include "horovodx/negotiation/plan_meter.h"
+#include "horovodx/negotiation/plan_maker.h"
 #include "horovodx/negotiation/plan_watcher.h"
 #include "horovodx/negotiation/response_cache.h"
 #include "horovodx/negotiation/stall_inspector.h"
@@ -36,11 +36,8 @@ class SetCoordinator {
 
   // A bucket of this set has run on rank 0. May end a plan that should be made anew.
   void OnMeasured(const Measured& bucket);
-  const PlanMeter& meter() const { return meter_; }
-  const AlgorithmChoice& choice() const { return choice_; }
-  std::vector<tuning::Tried> TakeScores() {
-    return tuner_ ? tuner_->TakeScores() : std::vector<tuning::Tried>();
-  }
+  const PlanMaker& maker() const { return maker_; }
+  std::vector<tuning::Tried> TakeScores() { return maker_.TakeScores(); }
 
   // Sends what has become ready since the last call.
   void Flush();
@@ -81,15 +78,7 @@ class SetCoordinator {
   bool EndsStep(const std::vector<std::uint64_t>& unit) const;
   bool MayStartPlan() const;
   bool OnlyPlannedPending() const;
-  CutOptions HowToCut() const;
   void StartPlan();
-  bool NoteLinks(const Measured& bucket);
-  bool NoteForTuning(const Measured& bucket);
-  void TuneFor(const std::vector<Single>& step);
-  void SayHowToSend(std::vector<Bucket>& buckets, bool planned) const;
-  std::uint64_t FusionThreshold() const;
-  void SayCosts();
-  void RememberForMeter(const std::vector<Single>& step, const CutOptions& how, CutStep cut);
   void RememberCutGroups(std::uint64_t end);
   void Forget(Order::iterator it);
   template <typename Message>
@@ -104,7 +93,7 @@ class SetCoordinator {
   std::vector<std::vector<std::string>> planned_groups_;  // by bucket of the plan: its groups
   std::uint64_t last_end_ = 0;                            // where the plan of epoch_ - 1 ended
   bool asked_to_leave_ = false;
-  bool left_to_tune_ = false;  // for no other reason
+  bool left_for_better_ = false;  // another plan was wanted: this one was no mistake
   bool plans_allowed_;
 
   std::uint64_t arrivals_ = 0;
@@ -125,12 +114,8 @@ class SetCoordinator {
   std::vector<std::uint64_t> ready_ids_;
   ResponseCache cache_;
   PlanWatcher watcher_;
-  PlanMeter meter_;
-  AlgorithmChoice choice_;
-  std::optional<tuning::Autotuner> tuner_;
-  bool tries_links_ = false;  // the plan does, with other segments or streams than those given
+  PlanMaker maker_;
   StallInspector stalls_;
-  std::uint64_t costs_said_ = 0;  // fits that were logged
 };
 
 }  // namespace horovodx::negotiation

@@ -378,6 +378,11 @@ void SetCoordinator::StartPlan() {
   }
   asked_to_leave_ = left_to_tune_ = false;
   RememberForMeter(step, how, std::move(cut));
+  if (options_->observer != nullptr) {
+    options_->observer->PlanStarted({set_, epoch_, how.rule, how.cautious, step.size(),
+                                     plan.buckets.size(), schedule::EndOf(meter_.predicted()),
+                                     schedule::Describe(how.schedule.cost)});
+  }
   watcher_.PlanStarted();
   while (!pending_.empty()) Forget(pending_.begin());
   groups_.clear();
@@ -448,8 +453,15 @@ void SetCoordinator::OnMeasured(const Measured& bucket) {
                                        schedule::Describe(meter_.cost())
                                  : "other algorithms are faster. Measured " + InWords(choice_));
   }
-  asked_to_leave_ = true;
   left_to_tune_ = tune;
+  AskToLeave(tune       ? "another setting is to be tried"
+             : cut_anew ? "what an allreduce takes or when tensors come has moved"
+                        : "other algorithms are faster");
+}
+
+void SetCoordinator::AskToLeave(std::string why) {
+  asked_to_leave_ = true;
+  why_asked_ = std::move(why);
   Send(PleaseLeave{set_, epoch_});
 }
 
@@ -467,6 +479,11 @@ Status SetCoordinator::OnLeave(std::int32_t from, const Leave& leave) {
   last_end_ = leave.bucket;
   watcher_.PlanEnded(leave.bucket / planned_groups_.size(), left_to_tune_);
   RememberCutGroups(leave.bucket);
+  const std::string why =
+      asked_to_leave_ ? why_asked_ : "rank " + std::to_string(from) + ": " + leave.why;
+  HVDX_LOG(kDebug) << "set " << set_ << ": the plan ends before bucket " << leave.bucket << ": "
+                   << why;
+  if (options_->observer != nullptr) options_->observer->PlanEnded(set_, leave.bucket, why);
   Send(EndPlan{set_, ++epoch_, leave.bucket});
   return Status::Ok();
 }
@@ -489,15 +506,13 @@ void SetCoordinator::RememberCutGroups(std::uint64_t end) {
 
 void SetCoordinator::OnStuck(std::int32_t from, const Stuck& stuck) {
   if (!MemberOf(from) || !in_plan() || stuck.epoch != epoch_ || asked_to_leave_) return;
-  asked_to_leave_ = true;
-  Send(PleaseLeave{set_, epoch_});
+  AskToLeave("rank " + std::to_string(from) + " waited for long for others in bucket " +
+             std::to_string(stuck.bucket % planned_groups_.size()));
 }
 
 void SetCoordinator::EndPlans() {
   plans_allowed_ = false;
-  if (!in_plan() || asked_to_leave_) return;
-  asked_to_leave_ = true;
-  Send(PleaseLeave{set_, epoch_});
+  if (in_plan() && !asked_to_leave_) AskToLeave("the job ends, or the set is removed");
 }
 
 // --- stalls -------------------------------------------------------------------------------------

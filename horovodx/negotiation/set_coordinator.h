@@ -91,6 +91,7 @@ class SetCoordinator {
   void SayCosts();
   void RememberForMeter(const std::vector<Single>& step, const CutOptions& how, CutStep cut);
   void RememberCutGroups(std::uint64_t end);
+  void AskToLeave(std::string why);
   void Forget(Order::iterator it);
   template <typename Message>
   void Send(Message message);
@@ -104,6 +105,7 @@ class SetCoordinator {
   std::vector<std::vector<std::string>> planned_groups_;  // by bucket of the plan: its groups
   std::uint64_t last_end_ = 0;                            // where the plan of epoch_ - 1 ended
   bool asked_to_leave_ = false;
+  std::string why_asked_;
   bool left_to_tune_ = false;  // for no other reason
   bool plans_allowed_;
 

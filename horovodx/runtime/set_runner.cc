@@ -151,12 +151,16 @@ Status SetRunner::Start(const negotiation::Work& work, TimePoint now) {
 }
 
 void SetRunner::Trace() {
-  BucketFacts facts{.number = traced_++, .set = options_.set};
+  BucketFacts facts{.number = traced_++,
+                    .set = options_.set,
+                    .tensors = job_.bucket->entries.size(),
+                    .bytes = negotiation::BytesMoved(*job_.bucket)};
   if (job_.bucket->kind == Kind::kAllreduce) {
     facts.algorithm = UsesStage(Kind::kAllreduce) ? "staged" : NameOf(job_.algorithm);
   }
   if (planned_ && !predicted_.empty()) {
     const std::size_t index = number_ % predicted_.size();
+    facts.planned = {PlanNumber(epoch_), number_ / predicted_.size(), index};
     for (const OperationPtr& operation : job_.operations) {
       const bool first = index == 0 && operation == job_.operations.front();
       step_start_ = first ? operation->submitted : std::min(step_start_, operation->submitted);
@@ -165,6 +169,17 @@ void SetRunner::Trace() {
                        step_start_ + Seconds(predicted_[index].end)};
   }
   TraceStart(*options_.timeline, job_, facts);
+}
+
+void SetRunner::TraceStep() {
+  if (!planned_ || predicted_.empty() || number_ % predicted_.size() != predicted_.size() - 1) {
+    return;
+  }
+  options_.timeline->StepEnd({.set = options_.set,
+                              .plan = PlanNumber(epoch_),
+                              .step = number_ / predicted_.size(),
+                              .took = ToSeconds(Clock::now() - step_start_),
+                              .predicted = schedule::EndOf(predicted_)});
 }
 
 void SetRunner::StartOnLane() {
@@ -249,6 +264,7 @@ Status SetRunner::TooSlow() const {
 }
 
 void SetRunner::Drop(TimePoint now) {
+  if (options_.timeline != nullptr) TraceDrop(*options_.timeline, job_, options_.set);
   staged_.reset();
   running_ = false;
   job_.operations.clear();
@@ -279,7 +295,10 @@ void SetRunner::Measure() {
 
 void SetRunner::Finish(TimePoint now, std::vector<Completion>& completions) {
   if (Measures(job_.bucket->kind)) Measure();
-  if (options_.timeline != nullptr) TraceEnd(*options_.timeline, job_);
+  if (options_.timeline != nullptr) {
+    TraceEnd(*options_.timeline, job_, options_.set);
+    TraceStep();
+  }
   if (options_.counts != nullptr) {
     (planned_ ? options_.counts->planned : options_.counts->negotiated).fetch_add(1);
   }

@@ -110,6 +110,7 @@ class SetRunner {
   void Measure();
   Status TooSlow() const;
   void Trace();
+  void TraceStep();  // if the bucket was its last
 
   SetOptions options_;
   transport::Fabric& fabric_;

@@ -47,8 +47,25 @@ def test_a_recorded_step_is_explained(capsys, tmp_path, schedule):
     assert all(b["algorithm"] == "staged" for b in buckets)
     assert all(b["predicted_start_seconds"] < b["predicted_end_seconds"] for b in buckets)
     assert set(said["predicted_seconds"]) == {"wfbp", "fusion", "buckets", "mgwfbp", "optimal"}
+    with open(path, encoding="utf-8") as file:
+        _check_plans(json.load(file), schedule)
     readable = run(capsys, "--from", path)[1]
     assert "exposed" in readable and "predicted start" in readable
+
+
+def _check_plans(events, schedule):
+    """Each plan says what it is and why it ended; its steps and buckets where they stand in it."""
+    begun = [e["args"] for e in events if e.get("name") == "PLAN"]
+    assert begun and all(plan["rule"] == schedule and plan["predicted_us"] > 0 for plan in begun)
+    assert sum("why" in e.get("args", {}) for e in events) == len(begun)
+    steps = [e["args"] for e in events if e.get("name") == "STEP"]
+    assert len(steps) >= 20 and all(step["took_us"] > 0 for step in steps)
+    buckets = {plan["plan"]: plan["buckets"] for plan in begun}
+    places = [e["args"] for e in events if "index" in e.get("args", {})]
+    assert all(place["index"] < buckets[place["plan"]] for place in places)
+    whole = {(s["plan"], s["step"]) for s in steps}
+    seen = {(p["plan"], p["step"], p["index"]) for p in places}
+    assert all((*step, index) in seen for step in whole for index in range(buckets[step[0]]))
 
 
 TRAIN = """

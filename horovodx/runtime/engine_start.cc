@@ -202,7 +202,8 @@ negotiation::CoordinatorOptions Engine::ForCoordinator(transport::Mesh& world) {
   to.autotune = options_.autotune;
   // What would change nothing is not tuned: on the stage there are neither segments nor sockets.
   tuning::Freedom& free = to.autotune.search.free;
-  const bool staged = world.stage() != nullptr && world.hosts().hosts() == 1;
+  const bool staged =
+      world.stage() != nullptr && world.hosts().hosts() == 1 && options_.execute.allreduce.empty();
   free.segment = free.segment && !staged && to.size > 1;
   free.most_streams = staged ? 1 : std::min(free.most_streams, world.streams());
   int& streams = to.autotune.search.first.streams;
@@ -224,6 +225,7 @@ SetOptions Engine::ForSet(int set, std::uint32_t channel, std::vector<int> ranks
   to.member.cache_capacity = options_.cache_capacity;
   to.member.patience = options_.patience;
   to.execute = options_.execute;
+  to.hierarchical_allgather = options_.hierarchical_allgather;
   to.time_limit = options_.time_limit;
   to.timeline = options_.timeline ? const_cast<Timeline*>(&timeline_) : nullptr;
   to.counts = &buckets_;

@@ -29,6 +29,13 @@ std::string InWords(const AlgorithmChoice& choice) {
   return text;
 }
 
+template <typename Seconds>
+std::vector<double> AtNewsSizes(Seconds seconds) {
+  std::vector<double> all;
+  for (const std::size_t bytes : CostNews::kBytes) all.push_back(seconds(bytes));
+  return all;
+}
+
 }  // namespace
 
 SetCoordinator::SetCoordinator(std::int32_t set, std::vector<std::int32_t> ranks,
@@ -363,6 +370,7 @@ void SetCoordinator::StartPlan() {
   choice_.ForPlan(plan.buckets, !tries_links_);
   SayHowToSend(plan.buckets, true);
   SayCosts();
+  if (PlanMeter::Serves(how.rule) && meter_.samples() > 0) SayPlanCost(how.schedule.cost);
   HVDX_LOG(kDebug) << "set " << set_ << ": a plan of " << step.size() << " tensors in "
                    << plan.buckets.size() << " buckets by " << how.rule << "; an allreduce takes "
                    << schedule::Describe(how.schedule.cost) << ", from " << meter_.samples()
@@ -402,12 +410,25 @@ void SetCoordinator::RememberForMeter(const std::vector<Single>& step, const Cut
   meter_.PlanStarted(std::move(made));
 }
 
-// One line whenever the costs were fitted anew.
+// One line whenever the costs were fitted anew; for everyone to see if they are news.
 void SetCoordinator::SayCosts() {
   if (costs_said_ == choice_.fits()) return;
   costs_said_ = choice_.fits();
-  HVDX_LOG(kDebug) << "set " << set_ << ": from " << choice_.costs().samples()
-                   << " allreduces over links: " << InWords(choice_);
+  const auto line = [this] {
+    return "set " + std::to_string(set_) + ": from " + std::to_string(choice_.costs().samples()) +
+           " allreduces over links: " + InWords(choice_);
+  };
+  if (link_news_.Heard(AtNewsSizes([this](auto bytes) { return choice_.Expected(bytes); }))) {
+    HVDX_LOG(kInfo) << line();
+  } else {
+    HVDX_LOG(kDebug) << line();
+  }
+}
+
+void SetCoordinator::SayPlanCost(const schedule::CostModel& cost) {
+  if (!plan_news_.Heard(AtNewsSizes([&](auto bytes) { return cost.Seconds(bytes); }))) return;
+  HVDX_LOG(kInfo) << "set " << set_ << ": plans are made for allreduces that take "
+                  << schedule::Describe(cost) << ", from " << meter_.samples() << " measurements";
 }
 
 // False for a trial: it says nothing about what a bucket will take.

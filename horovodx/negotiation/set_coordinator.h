@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "horovodx/negotiation/coordinator.h"
+#include "horovodx/negotiation/cost_news.h"
 #include "horovodx/negotiation/message.h"
 #include "horovodx/negotiation/plan_meter.h"
 #include "horovodx/negotiation/plan_watcher.h"
@@ -89,6 +90,7 @@ class SetCoordinator {
   void SayHowToSend(std::vector<Bucket>& buckets, bool planned) const;
   std::uint64_t FusionThreshold() const;
   void SayCosts();
+  void SayPlanCost(const schedule::CostModel& cost);
   void RememberForMeter(const std::vector<Single>& step, const CutOptions& how, CutStep cut);
   void RememberCutGroups(std::uint64_t end);
   void AskToLeave(std::string why);
@@ -133,6 +135,8 @@ class SetCoordinator {
   bool tries_links_ = false;  // the plan does, with other segments or streams than those given
   StallInspector stalls_;
   std::uint64_t costs_said_ = 0;  // fits that were logged
+  CostNews link_news_;
+  CostNews plan_news_;
 };
 
 }  // namespace horovodx::negotiation

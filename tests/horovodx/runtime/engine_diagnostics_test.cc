@@ -230,6 +230,27 @@ TEST_F(EngineDiagnostics, TheTimelineShowsPlansTheirStepsAndWhyTheyWereLeft) {
   EXPECT_GE(Count(trace, R"("name":"ALLREDUCE, bucket 7","ph":"B","pid":0,"tid":1)"), steps);
 }
 
+std::size_t CountInLog(const std::string& part) {
+  const std::string log = Log();
+  std::size_t count = 0;
+  for (auto at = log.find(part); at != std::string::npos; at = log.find(part, at + 1)) ++count;
+  return count;
+}
+
+TEST_F(EngineDiagnostics, WhatAllreducesTakeIsSaidOnceItIsKnown) {
+  SetLogOptions({.level = LogLevel::kInfo});
+  EngineWorld hosts(topology::HostMap::Grid(2, 2), {});
+  hosts.Run([](Engine& engine) { TrainSteps(engine, 40); });
+  EXPECT_GE(CountInLog("allreduces over links: "), 1u);
+  EXPECT_EQ(CountInLog("plans are made for"), 0u) << "the schedule does not ask what they take";
+  EngineOptions options;
+  options.schedule = "optimal";
+  EngineWorld one_host(2, options);
+  one_host.Run([](Engine& engine) { TrainSteps(engine, 40); });
+  EXPECT_GE(CountInLog("plans are made for allreduces that take "), 1u);
+  SetLogOptions({});
+}
+
 double CpuSeconds() {
   rusage usage{};
   ::getrusage(RUSAGE_SELF, &usage);

@@ -1,4 +1,5 @@
-// Allgather(v) by the form that suits its size (select_gather.h). Contract as allgather_ring.h.
+// Allgather(v) by the form that suits its size, or by hosts if that is asked for (select_gather.h).
+// Contract as allgather_ring.h.
 #pragma once
 
 #include <span>
@@ -10,6 +11,7 @@
 
 namespace horovodx::collectives {
 
-[[nodiscard]] Status Allgather(Team& team, const Blocks& blocks, std::span<const MutableBytes> out);
+[[nodiscard]] Status Allgather(Team& team, const Blocks& blocks, std::span<const MutableBytes> out,
+                               bool hierarchical = false);
 
 }  // namespace horovodx::collectives

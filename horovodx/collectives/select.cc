@@ -83,18 +83,29 @@ constexpr int kFewRanks = 8;                 // n-1 messages at a time are no cr
 constexpr double kWorthIt = 0.95;            // of the time of what the rules say
 
 bool SeveralPerHost(const SelectInput& in) { return in.hosts > 1 && in.hosts < in.ranks; }
+// Whoever has said no gets none.
+bool MayGoByHost(const SelectInput& in) {
+  return SeveralPerHost(in) && in.hierarchical.value_or(true);
+}
+
+const AllreduceRule* FirstMatch(std::span<const AllreduceRule> rules, std::size_t bytes) {
+  const auto it = std::find_if(rules.begin(), rules.end(), [&](const AllreduceRule& rule) {
+    return rule.begin <= bytes && bytes < rule.end;
+  });
+  return it == rules.end() ? nullptr : &*it;
+}
 
 A SelectByHost(const SelectInput& in) {
   return in.bytes < kLargeBytes ? A::kHierarchical : A::kHierarchicalSlices;
 }
 
 A SelectBySize(const SelectInput& in) {
-  if (in.bytes < kLargeBytes && SeveralPerHost(in) && in.hosts >= kManyHosts) {
+  if (in.bytes < kLargeBytes && MayGoByHost(in) && in.hosts >= kManyHosts) {
     return A::kHierarchical;
   }
   if (in.bytes < kSmallBytes) return A::kRecursiveDoubling;
   if (in.bytes < kLargeBytes) return A::kRecursiveHalvingDoubling;
-  return SeveralPerHost(in) ? A::kHierarchicalSlices : A::kRing;
+  return MayGoByHost(in) ? A::kHierarchicalSlices : A::kRing;
 }
 
 // What the rules say stays unless another one promises to be clearly faster.
@@ -149,6 +160,10 @@ SelectInput InputFor(const topology::HostMap& hosts, const AllreduceWishes& wish
           .overrides = wishes.allreduce};
 }
 
+const AllreduceRule* RuleFor(const AllreduceWishes& wishes, std::size_t bytes) {
+  return wishes.deterministic ? nullptr : FirstMatch(wishes.allreduce, bytes);
+}
+
 std::string_view NameOf(Why why) {
   constexpr std::array<std::string_view, 6> kNames = {"deterministic", "override", "flag",
                                                       "rule",          "measured", "predicted"};
@@ -157,12 +172,14 @@ std::string_view NameOf(Why why) {
 
 std::vector<AllreduceAlgorithm> EligibleAllreduces(const SelectInput& in) {
   std::vector<A> some = {A::kRing, A::kRecursiveHalvingDoubling, A::kRecursiveDoubling, A::kTree};
-  if (SeveralPerHost(in)) {
+  if (MayGoByHost(in)) {
     some.push_back(A::kHierarchical);
     some.push_back(A::kHierarchicalSlices);
   }
   const bool rows_are_hosts = in.hosts > 1 && in.ranks_per_host > 1;  // the same as by slices
-  if (!rows_are_hosts && NearestFactors(in.ranks).rows > 1) some.push_back(A::kTorus);
+  if (!rows_are_hosts && in.torus.value_or(true) && NearestFactors(in.ranks).rows > 1) {
+    some.push_back(A::kTorus);
+  }
   if (in.ranks <= kFewRanks) some.push_back(A::kAllToAll);
   return some;
 }
@@ -177,11 +194,12 @@ Selected SelectAllreduceAndSay(const SelectInput& in) {
   if (in.deterministic) {
     return say(in.bytes < kTinyBytes ? A::kRoundRobin : A::kAllToAll, Why::kDeterministic);
   }
-  for (const AllreduceRule& rule : in.overrides) {
-    if (rule.begin <= in.bytes && in.bytes < rule.end) return say(rule.algorithm, Why::kOverride);
+  if (const AllreduceRule* rule = FirstMatch(in.overrides, in.bytes)) {
+    return say(rule->algorithm, Why::kOverride);
   }
-  if (in.torus) return say(A::kTorus, Why::kFlag);
-  if (in.hierarchical && SeveralPerHost(in)) return say(SelectByHost(in), Why::kFlag);
+  if (in.torus.value_or(false)) return say(A::kTorus, Why::kFlag);
+  if (in.hierarchical.value_or(false) && SeveralPerHost(in))
+    return say(SelectByHost(in), Why::kFlag);
   if (in.costs == nullptr || in.ranks <= 1) return say(SelectBySize(in), Why::kRule);
   return SelectByTime(in);
 }

@@ -67,18 +67,23 @@ Result<std::vector<AllreduceRule>> ParseAllreduceRules(std::string_view text);
 struct AllreduceWishes {
   std::vector<AllreduceRule> allreduce;  // HOROVODX_ALLREDUCE
   bool deterministic = false;            // HOROVODX_DETERMINISTIC
-  bool hierarchical = false;             // HOROVOD_HIERARCHICAL_ALLREDUCE
-  bool torus = false;                    // HOROVOD_TORUS_ALLREDUCE
+  // HOROVOD_HIERARCHICAL_ALLREDUCE and HOROVOD_TORUS_ALLREDUCE: always, never, or (none) as it
+  // turns out.
+  std::optional<bool> hierarchical = {};
+  std::optional<bool> torus = {};
 };
+
+// The user's rule for this size, if there is one that counts; borrowed from the wishes.
+const AllreduceRule* RuleFor(const AllreduceWishes& wishes, std::size_t bytes);
 
 struct SelectInput {
   std::size_t bytes = 0;
   int ranks = 1;
   int hosts = 1;
-  int ranks_per_host = 1;      // 0: not the same on all
-  bool deterministic = false;  // results must not depend on how tensors were merged
-  bool hierarchical = false;   // asked for (HOROVOD_HIERARCHICAL_ALLREDUCE)
-  bool torus = false;          // asked for (HOROVOD_TORUS_ALLREDUCE)
+  int ranks_per_host = 1;                 // 0: not the same on all
+  bool deterministic = false;             // results must not depend on how tensors were merged
+  std::optional<bool> hierarchical = {};  // as in AllreduceWishes
+  std::optional<bool> torus = {};         // the same
   std::span<const AllreduceRule> overrides = {};  // borrowed
   const AllreduceCosts* costs = nullptr;          // borrowed; null: nothing has been measured
 };

@@ -8,7 +8,8 @@ constexpr std::size_t kMiB = 1 << 20;
 
 }  // namespace
 
-AllgatherForm SelectAllgather(std::size_t total_bytes, int ranks) {
+AllgatherForm SelectAllgather(std::size_t total_bytes, int ranks, int hosts, bool hierarchical) {
+  if (hierarchical && hosts > 1 && hosts < ranks) return AllgatherForm::kHierarchical;
   const bool one_step = ranks <= 2;  // then both are the same exchange; the ring cuts it up
   if (one_step || total_bytes > 64 * kKiB) return AllgatherForm::kRing;
   return AllgatherForm::kBruck;
@@ -32,7 +33,17 @@ ReducescatterForm SelectReducescatter(std::size_t total_bytes, int ranks) {
   return ReducescatterForm::kRing;
 }
 
-const char* NameOf(AllgatherForm form) { return form == AllgatherForm::kBruck ? "bruck" : "ring"; }
+const char* NameOf(AllgatherForm form) {
+  switch (form) {
+    case AllgatherForm::kBruck:
+      return "bruck";
+    case AllgatherForm::kRing:
+      return "ring";
+    case AllgatherForm::kHierarchical:
+      return "hierarchical";
+  }
+  return "unknown";
+}
 
 const char* NameOf(BroadcastForm form) {
   switch (form) {

@@ -8,7 +8,7 @@
 
 namespace horovodx::collectives {
 
-enum class AllgatherForm { kBruck, kRing };
+enum class AllgatherForm { kBruck, kRing, kHierarchical };
 enum class BroadcastForm { kBinomial, kScatterAllgather, kChain };
 enum class AlltoallForm { kBruck, kPairwise };
 enum class ReducescatterForm { kPairwise, kRing };
@@ -18,8 +18,10 @@ const char* NameOf(BroadcastForm form);
 const char* NameOf(AlltoallForm form);
 const char* NameOf(ReducescatterForm form);
 
-// `total_bytes`: all blocks together.
-AllgatherForm SelectAllgather(std::size_t total_bytes, int ranks);
+// `total_bytes`: all blocks together. `hierarchical`: asked for (HOROVOD_HIERARCHICAL_ALLGATHER);
+// it counts where some hosts have several ranks.
+AllgatherForm SelectAllgather(std::size_t total_bytes, int ranks, int hosts = 1,
+                              bool hierarchical = false);
 // `bytes`: the buffer of one rank.
 BroadcastForm SelectBroadcast(std::size_t bytes, int ranks);
 // `block_bytes`: what each rank has for each other, the same everywhere. (Where blocks differ there

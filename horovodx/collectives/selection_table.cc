@@ -1,7 +1,6 @@
 #include "horovodx/collectives/selection_table.h"
 
 #include <cmath>
-#include <cstdio>
 #include <limits>
 #include <set>
 
@@ -37,19 +36,6 @@ std::vector<SelectionRow> SelectionTable(SelectInput input) {
     table.push_back({bytes, kNoEnd, selected});
   }
   return table;
-}
-
-std::string ToJson(const std::vector<SelectionRow>& table) {
-  std::string text;
-  for (const SelectionRow& row : table) {
-    char seconds[32];
-    std::snprintf(seconds, sizeof seconds, "%.4g", row.selected.seconds);
-    text += (text.empty() ? "" : ", ") + (R"({"from": )" + std::to_string(row.begin)) +
-            R"(, "to": )" + (row.end == kNoEnd ? "null" : std::to_string(row.end)) +
-            R"(, "algorithm": ")" + std::string(NameOf(row.selected.algorithm)) + R"(", "why": ")" +
-            std::string(NameOf(row.selected.why)) + R"(", "seconds": )" + seconds + "}";
-  }
-  return "[" + text + "]";
 }
 
 }  // namespace horovodx::collectives

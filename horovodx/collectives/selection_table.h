@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <string>
 #include <vector>
 
 #include "horovodx/collectives/select.h"
@@ -19,9 +18,5 @@ struct SelectionRow {
 // From 0 bytes on, the last row without an end. Looked at twice a doubling up to 1 GiB, and at the
 // limits of the user's rules.
 std::vector<SelectionRow> SelectionTable(SelectInput input);
-
-// [{"from": 0, "to": 8192, "algorithm": "ring", "why": "measured", "seconds": 1e-05}, ...]; "to" is
-// null in the last.
-std::string ToJson(const std::vector<SelectionRow>& table);
 
 }  // namespace horovodx::collectives

@@ -136,6 +136,10 @@ bool AlgorithmChoice::RoundEnded(std::uint64_t round) {
   return true;
 }
 
+double AlgorithmChoice::Expected(std::uint64_t bytes) const {
+  return collectives::SelectAllreduceAndSay(At(bytes)).seconds;
+}
+
 std::vector<collectives::SelectionRow> AlgorithmChoice::Table() const {
   return collectives::SelectionTable(At(0));
 }

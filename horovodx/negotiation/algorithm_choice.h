@@ -50,6 +50,8 @@ class AlgorithmChoice {
   const collectives::SelectInput& team() const { return team_; }
   const schedule::AlgorithmCosts& costs() const { return costs_; }
   const collectives::AllreduceCosts& fitted() const { return fitted_; }
+  // What is predicted of the one chosen, in seconds. Something has been fitted.
+  double Expected(std::uint64_t bytes) const;
   // How often the costs were fitted anew.
   std::uint64_t fits() const { return fits_; }
 

@@ -18,13 +18,28 @@
 
 namespace horovodx::negotiation {
 
-// Told what happens to each tensor while it is negotiated; the timeline listens.
+// A plan that starts, as far as it is worth telling.
+struct PlanSeen {
+  std::int32_t set = 0;
+  std::uint32_t epoch = 0;
+  std::string rule;
+  bool cautious = false;  // only tensors that come at the same moment share a bucket
+  std::size_t tensors = 0;
+  std::size_t buckets = 0;
+  double predicted = 0.0;  // seconds from a step's first tensor to its last result
+  std::string cost;        // of an allreduce, by which that is so
+};
+
+// Told what happens to each tensor while it is negotiated, and of plans; the timeline listens.
 class Observer {
  public:
   virtual ~Observer() = default;
   virtual void NegotiationStarted(const std::string& name, Kind kind) = 0;
   virtual void RankReady(const std::string& name, int set_rank) = 0;
   virtual void NegotiationEnded(const std::string& name) = 0;
+  virtual void PlanStarted(const PlanSeen& plan) = 0;
+  // Before this bucket, counted over all rounds.
+  virtual void PlanEnded(std::int32_t set, std::uint64_t bucket, const std::string& why) = 0;
 };
 
 struct CoordinatorOptions {

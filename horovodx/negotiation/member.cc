@@ -54,14 +54,23 @@ struct Member::Impl {
       plan->Add(tensor.request->name);
       CheckWaited(tensor);
     } else {
-      off_plan = true;
+      WantToLeave(tensor, it == planned.end() ? "is not in the plan"
+                                              : "is asked for otherwise than planned");
     }
   }
   void CheckWaited(const RequestBook::Tensor& tensor) {
     if (tensor.waited && plan->Contains(tensor.request->name) &&
         !plan->Reachable(tensor.request->name)) {
-      off_plan = true;
+      WantToLeave(tensor, "is waited for, but its bucket or one before it lacks a tensor");
     }
+  }
+  void WantToLeave(const RequestBook::Tensor& tensor, const char* why) {
+    if (!off_plan) WantToLeave("'" + tensor.request->name + "' " + why);
+  }
+  // The first reason counts.
+  void WantToLeave(std::string why) {
+    if (!off_plan) why_leave = std::move(why);
+    off_plan = true;
   }
   void Waited(const std::string& name) {
     RequestBook::Tensor* tensor = book.Find(name);
@@ -73,7 +82,7 @@ struct Member::Impl {
   void MayLeave() {
     if (!plan || ending || left || !off_plan || running_planned()) return;
     left = true;
-    out.push_back(Leave{options.set, epoch, plan->cursor()});
+    out.push_back(Leave{options.set, epoch, plan->cursor(), why_leave});
   }
 
   // --- what comes down --------------------------------------------------------------------------
@@ -139,7 +148,7 @@ struct Member::Impl {
 
   Status On(const PleaseLeave& please, TimePoint) {
     if (plan && !ending && please.epoch == epoch) {
-      off_plan = true;
+      WantToLeave("was asked to");
       MayLeave();
     }
     return Status::Ok();
@@ -242,7 +251,8 @@ struct Member::Impl {
       out.push_back(Stuck{options.set, epoch, plan->cursor()});
       return;
     }
-    off_plan = true;
+    WantToLeave("waited for long for the rest of bucket " +
+                std::to_string(plan->cursor() % plan->buckets().size()));
     MayLeave();
   }
   std::vector<UpMessage> TakeMessages() {
@@ -267,6 +277,7 @@ struct Member::Impl {
   std::unique_ptr<PlanCursor> plan;
   std::unordered_map<std::string, std::shared_ptr<const Request>> planned;  // own request by name
   bool off_plan = false;    // something makes this member leave
+  std::string why_leave;    // what
   bool left = false;        // has said so
   bool ending = false;      // EndPlan is here, a planned bucket still runs
   bool drop = false;        // and must be given up
@@ -284,7 +295,7 @@ void Member::Submit(std::shared_ptr<const Request> request, TimePoint now) {
 void Member::Waited(const std::string& name) { impl_->Waited(name); }
 void Member::AbandonPlan() {
   if (!impl_->plan || impl_->ending) return;
-  impl_->off_plan = true;
+  impl_->WantToLeave("ends its plans");
   impl_->MayLeave();
 }
 Status Member::OnMessage(const DownMessage& message, TimePoint now) {

@@ -110,6 +110,7 @@ struct Leave {
   std::int32_t set = 0;
   std::uint32_t epoch = 0;
   std::uint64_t bucket = 0;
+  std::string why = {};  // for people
 
   bool operator==(const Leave&) const = default;
 };

@@ -29,6 +29,13 @@ std::string InWords(const AlgorithmChoice& choice) {
   return text;
 }
 
+template <typename Seconds>
+std::vector<double> AtNewsSizes(Seconds seconds) {
+  std::vector<double> all;
+  for (const std::size_t bytes : CostNews::kBytes) all.push_back(seconds(bytes));
+  return all;
+}
+
 }  // namespace
 
 PlanMaker::PlanMaker(std::int32_t set, const std::vector<std::int32_t>& ranks,
@@ -47,7 +54,7 @@ void PlanMaker::ForRun(std::vector<Bucket>& buckets) {
   LogCosts();
 }
 
-std::vector<Bucket> PlanMaker::Make(std::vector<Single> step, bool cautious) {
+std::vector<Bucket> PlanMaker::Make(std::vector<Single> step, std::uint32_t epoch, bool cautious) {
   for (Single& single : step) {
     single.ready = meter_.ReadyOf(single.bucket.entries.front().name, single.ready);
   }
@@ -60,12 +67,20 @@ std::vector<Bucket> PlanMaker::Make(std::vector<Single> step, bool cautious) {
   choice_.ForPlan(buckets, !tries_links_);
   SayHowToSend(buckets, true);
   LogCosts();
+  if (PlanMeter::Serves(how.rule) && meter_.samples() > 0) LogPlanCost(how.schedule.cost);
   HVDX_LOG(kDebug) << "set " << set_ << ": a plan of " << step.size() << " tensors in "
                    << buckets.size() << " buckets by " << how.rule << "; an allreduce takes "
                    << schedule::Describe(how.schedule.cost) << ", from " << meter_.samples()
                    << " measurements";
   Remember(step, how, std::move(cut));
+  if (options_->observer != nullptr) Tell(epoch, how, step.size());
   return buckets;
+}
+
+void PlanMaker::Tell(std::uint32_t epoch, const CutOptions& how, std::size_t tensors) const {
+  options_->observer->PlanStarted({set_, epoch, how.rule, how.cautious, tensors, buckets_,
+                                   schedule::EndOf(meter_.predicted()),
+                                   schedule::Describe(how.schedule.cost)});
 }
 
 std::uint64_t PlanMaker::fusion_threshold() const {
@@ -142,30 +157,43 @@ bool PlanMaker::NoteForTuning(const Measured& bucket) {
   return other;
 }
 
-bool PlanMaker::OnMeasured(const Measured& bucket, bool of_plan) {
+std::optional<std::string> PlanMaker::OnMeasured(const Measured& bucket, bool of_plan) {
   if (NoteLinks(bucket)) meter_.Add(bucket);
-  if (!of_plan) return false;
+  if (!of_plan) return std::nullopt;
   const bool round_ended = bucket.number % buckets_ == buckets_ - 1;
   const bool cut_anew = meter_.AddPlanned(bucket);
   const bool choose_anew = round_ended && choice_.RoundEnded(bucket.number / buckets_);
   const bool tune = NoteForTuning(bucket);
   LogCosts();
-  if (!tune && (cut_anew || choose_anew)) {
-    HVDX_LOG(kInfo) << "set " << set_ << ": a new plan will be made: "
-                    << (cut_anew ? "what an allreduce takes or when tensors come has moved. An "
-                                   "allreduce takes " +
-                                       schedule::Describe(meter_.cost())
-                                 : "other algorithms are faster. Measured " + InWords(choice_));
-  }
-  return cut_anew || choose_anew || tune;
+  if (tune) return "another setting is to be tried";
+  if (!cut_anew && !choose_anew) return std::nullopt;
+  const std::string why = cut_anew ? "what an allreduce takes or when tensors come has moved"
+                                   : "other algorithms are faster";
+  HVDX_LOG(kInfo) << "set " << set_ << ": a new plan will be made: " << why << ". Measured: "
+                  << (cut_anew ? "an allreduce takes " + schedule::Describe(meter_.cost())
+                               : InWords(choice_));
+  return why;
 }
 
-// One line whenever the costs were fitted anew.
+// One line whenever the costs were fitted anew; for everyone to see if they are news.
 void PlanMaker::LogCosts() {
   if (costs_logged_ == choice_.fits()) return;
   costs_logged_ = choice_.fits();
-  HVDX_LOG(kDebug) << "set " << set_ << ": from " << choice_.costs().samples()
-                   << " allreduces over links: " << InWords(choice_);
+  const auto line = [this] {
+    return "set " + std::to_string(set_) + ": from " + std::to_string(choice_.costs().samples()) +
+           " allreduces over links: " + InWords(choice_);
+  };
+  if (link_news_.Heard(AtNewsSizes([this](auto bytes) { return choice_.Expected(bytes); }))) {
+    HVDX_LOG(kInfo) << line();
+  } else {
+    HVDX_LOG(kDebug) << line();
+  }
+}
+
+void PlanMaker::LogPlanCost(const schedule::CostModel& cost) {
+  if (!plan_news_.Heard(AtNewsSizes([&](auto bytes) { return cost.Seconds(bytes); }))) return;
+  HVDX_LOG(kInfo) << "set " << set_ << ": plans are made for allreduces that take "
+                  << schedule::Describe(cost) << ", from " << meter_.samples() << " measurements";
 }
 
 }  // namespace horovodx::negotiation

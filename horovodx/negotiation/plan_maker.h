@@ -8,11 +8,13 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "horovodx/negotiation/algorithm_choice.h"
 #include "horovodx/negotiation/assemble.h"
 #include "horovodx/negotiation/coordinator.h"
+#include "horovodx/negotiation/cost_news.h"
 #include "horovodx/negotiation/message.h"
 #include "horovodx/negotiation/plan_meter.h"
 
@@ -27,11 +29,11 @@ class PlanMaker {
   // Says in buckets that are negotiated how they are to be sent.
   void ForRun(std::vector<Bucket>& buckets);
   // Cuts a step that repeats. `cautious`: see PlanWatcher.
-  std::vector<Bucket> Make(std::vector<Single> step, bool cautious);
+  std::vector<Bucket> Make(std::vector<Single> step, std::uint32_t epoch, bool cautious);
 
-  // A bucket has run on rank 0; `of_plan`: it belongs to the plan that was made last. True if
-  // another plan should be made.
-  bool OnMeasured(const Measured& bucket, bool of_plan);
+  // A bucket has run on rank 0; `of_plan`: it belongs to the plan that was made last. Why another
+  // plan should be made, if so.
+  std::optional<std::string> OnMeasured(const Measured& bucket, bool of_plan);
 
   std::uint64_t fusion_threshold() const;
   const PlanMeter& meter() const { return meter_; }
@@ -48,6 +50,8 @@ class PlanMaker {
   bool NoteLinks(const Measured& bucket);
   bool NoteForTuning(const Measured& bucket);
   void LogCosts();
+  void LogPlanCost(const schedule::CostModel& cost);
+  void Tell(std::uint32_t epoch, const CutOptions& how, std::size_t tensors) const;
 
   const std::int32_t set_;
   const CoordinatorOptions* const options_;
@@ -57,6 +61,8 @@ class PlanMaker {
   std::uint64_t buckets_ = 0;  // of the plan
   bool tries_links_ = false;   // the plan does, with other segments or streams than those given
   std::uint64_t costs_logged_ = 0;  // fits
+  CostNews link_news_;
+  CostNews plan_news_;
 };
 
 }  // namespace horovodx::negotiation

@@ -286,8 +286,8 @@ void SetCoordinator::StartPlan() {
   Flush();
   negotiation::StartPlan plan;
   const std::vector<Single> step = watcher_.Step();
-  plan.buckets = maker_.Make(step, watcher_.cautious());
   plan.epoch = ++epoch_;
+  plan.buckets = maker_.Make(step, plan.epoch, watcher_.cautious());
   std::unordered_map<std::string, std::string> group_of;
   for (const Single& single : step) group_of[single.bucket.entries.front().name] = single.group;
   planned_groups_.assign(plan.buckets.size(), {});
@@ -306,8 +306,15 @@ void SetCoordinator::StartPlan() {
 
 void SetCoordinator::OnMeasured(const Measured& bucket) {
   const bool of_plan = in_plan() && bucket.planned && bucket.epoch == epoch_ && !asked_to_leave_;
-  if (!maker_.OnMeasured(bucket, of_plan) || !plans_allowed_) return;
-  asked_to_leave_ = left_for_better_ = true;
+  const std::optional<std::string> why = maker_.OnMeasured(bucket, of_plan);
+  if (!why || !plans_allowed_) return;
+  left_for_better_ = true;
+  AskToLeave(*why);
+}
+
+void SetCoordinator::AskToLeave(std::string why) {
+  asked_to_leave_ = true;
+  why_asked_ = std::move(why);
   Send(PleaseLeave{set_, epoch_});
 }
 
@@ -325,6 +332,11 @@ Status SetCoordinator::OnLeave(std::int32_t from, const Leave& leave) {
   last_end_ = leave.bucket;
   watcher_.PlanEnded(leave.bucket / planned_groups_.size(), left_for_better_);
   RememberCutGroups(leave.bucket);
+  const std::string why =
+      asked_to_leave_ ? why_asked_ : "rank " + std::to_string(from) + ": " + leave.why;
+  HVDX_LOG(kDebug) << "set " << set_ << ": the plan ends before bucket " << leave.bucket << ": "
+                   << why;
+  if (options_->observer != nullptr) options_->observer->PlanEnded(set_, leave.bucket, why);
   Send(EndPlan{set_, ++epoch_, leave.bucket});
   return Status::Ok();
 }
@@ -347,15 +359,13 @@ void SetCoordinator::RememberCutGroups(std::uint64_t end) {
 
 void SetCoordinator::OnStuck(std::int32_t from, const Stuck& stuck) {
   if (!MemberOf(from) || !in_plan() || stuck.epoch != epoch_ || asked_to_leave_) return;
-  asked_to_leave_ = true;
-  Send(PleaseLeave{set_, epoch_});
+  AskToLeave("rank " + std::to_string(from) + " waited for long for others in bucket " +
+             std::to_string(stuck.bucket % planned_groups_.size()));
 }
 
 void SetCoordinator::EndPlans() {
   plans_allowed_ = false;
-  if (!in_plan() || asked_to_leave_) return;
-  asked_to_leave_ = true;
-  Send(PleaseLeave{set_, epoch_});
+  if (in_plan() && !asked_to_leave_) AskToLeave("the job ends, or the set is removed");
 }
 
 // --- stalls -------------------------------------------------------------------------------------

@@ -80,6 +80,7 @@ class SetCoordinator {
   bool OnlyPlannedPending() const;
   void StartPlan();
   void RememberCutGroups(std::uint64_t end);
+  void AskToLeave(std::string why);
   void Forget(Order::iterator it);
   template <typename Message>
   void Send(Message message);
@@ -93,6 +94,7 @@ class SetCoordinator {
   std::vector<std::vector<std::string>> planned_groups_;  // by bucket of the plan: its groups
   std::uint64_t last_end_ = 0;                            // where the plan of epoch_ - 1 ended
   bool asked_to_leave_ = false;
+  std::string why_asked_;
   bool left_for_better_ = false;  // another plan was wanted: this one was no mistake
   bool plans_allowed_;
 

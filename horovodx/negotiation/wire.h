@@ -10,7 +10,7 @@
 
 namespace horovodx::negotiation {
 
-inline constexpr std::uint8_t kWireVersion = 3;
+inline constexpr std::uint8_t kWireVersion = 4;
 
 std::vector<std::byte> Encode(const std::vector<UpRecord>& records);
 std::vector<std::byte> Encode(const std::vector<DownRecord>& records);

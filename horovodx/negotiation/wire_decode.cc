@@ -85,7 +85,10 @@ void ReadPlace(WireReader& r, Place& m) {
   m.epoch = r.Number<std::uint32_t>();
   m.bucket = r.Number<std::uint64_t>();
 }
-void Read(WireReader& r, Leave& m) { ReadPlace(r, m); }
+void Read(WireReader& r, Leave& m) {
+  ReadPlace(r, m);
+  m.why = r.Text();
+}
 void Read(WireReader& r, Stuck& m) { ReadPlace(r, m); }
 void Read(WireReader& r, AddSet& m) { m.ranks = r.Numbers<std::int32_t>(); }
 void Read(WireReader& r, RemoveSet& m) { m.set = r.Number<std::int32_t>(); }

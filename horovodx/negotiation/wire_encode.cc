@@ -61,7 +61,10 @@ void WritePlace(WireWriter& w, std::int32_t set, std::uint32_t epoch, std::uint6
   w.Number(epoch);
   w.Number(bucket);
 }
-void Write(WireWriter& w, const Leave& m) { WritePlace(w, m.set, m.epoch, m.bucket); }
+void Write(WireWriter& w, const Leave& m) {
+  WritePlace(w, m.set, m.epoch, m.bucket);
+  w.Text(m.why);
+}
 void Write(WireWriter& w, const Stuck& m) { WritePlace(w, m.set, m.epoch, m.bucket); }
 void Write(WireWriter& w, const AddSet& m) { w.Numbers(m.ranks); }
 void Write(WireWriter& w, const RemoveSet& m) { w.Number(m.set); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "horovodx/base/log.h"
@@ -82,8 +83,13 @@ Result<EngineOptions> OptionsFrom(const Config& config,
   }
   to.execute.allreduce = std::move(rules).value();
   to.execute.deterministic = config.deterministic;
-  to.execute.hierarchical = config.hierarchical_allreduce;
-  to.execute.torus = config.torus_allreduce;
+  // Not said is not no: then what is measured decides.
+  const auto said = [&](const char* name, bool value) {
+    return config.given.count(name) > 0 ? std::optional(value) : std::nullopt;
+  };
+  to.execute.hierarchical = said("HOROVOD_HIERARCHICAL_ALLREDUCE", config.hierarchical_allreduce);
+  to.execute.torus = said("HOROVOD_TORUS_ALLREDUCE", config.torus_allreduce);
+  to.hierarchical_allgather = config.hierarchical_allgather;
   to.segment = config.segment;
   to.measured_selection = config.selection == "measured";
   to.autotune = AutotuneFrom(config);

@@ -17,6 +17,7 @@ struct BucketJob {
   const negotiation::Bucket* bucket = nullptr;     // borrowed from the member until it has ended
   std::vector<OperationPtr> operations;            // one an entry; null where this rank has joined
   collectives::AllreduceAlgorithm algorithm = {};  // of an allreduce over links
+  bool hierarchical_allgather = false;             // asked for
   int set_size = 1;
   int set_rank = 0;
 

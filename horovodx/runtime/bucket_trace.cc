@@ -32,13 +32,14 @@ bool Shown(Kind kind) { return kind != Kind::kBarrier && kind != Kind::kJoin; }
 void TraceStart(Timeline& timeline, const BucketJob& job, const BucketFacts& facts) {
   const Kind kind = job.bucket->kind;
   if (!timeline.active() || !Shown(kind)) return;
+  timeline.BucketStart(negotiation::NameOf(kind), facts);
   for (const auto& entry : job.bucket->entries) {
     timeline.OperationStart(entry.name, negotiation::NameOf(kind), facts);
     if (const char* activity = ActivityOf(kind)) timeline.ActivityStart(entry.name, activity);
   }
 }
 
-void TraceEnd(Timeline& timeline, const BucketJob& job) {
+void TraceEnd(Timeline& timeline, const BucketJob& job, int set) {
   const Kind kind = job.bucket->kind;
   if (!timeline.active() || !Shown(kind)) return;
   for (std::size_t i = 0; i < job.bucket->entries.size(); ++i) {
@@ -51,6 +52,13 @@ void TraceEnd(Timeline& timeline, const BucketJob& job) {
     timeline.OperationEnd(entry.name, job.bucket->type,
                           operation != nullptr ? operation->what.request.shape : entry.shape);
   }
+  timeline.BucketEnd(set);
+}
+
+void TraceDrop(Timeline& timeline, const BucketJob& job, int set) {
+  if (!timeline.active() || !Shown(job.bucket->kind)) return;
+  for (const auto& entry : job.bucket->entries) timeline.OperationDropped(entry.name);
+  timeline.BucketEnd(set);
 }
 
 }  // namespace horovodx::runtime

@@ -6,7 +6,12 @@
 
 namespace horovodx::runtime {
 
+// Odd epochs follow a plan: 1, 3, ... are the first, the second.
+inline std::uint32_t PlanNumber(std::uint32_t epoch) { return epoch / 2 + 1; }
+
 void TraceStart(Timeline& timeline, const BucketJob& job, const BucketFacts& facts);
-void TraceEnd(Timeline& timeline, const BucketJob& job);
+void TraceEnd(Timeline& timeline, const BucketJob& job, int set);
+// It was given up: it will run again.
+void TraceDrop(Timeline& timeline, const BucketJob& job, int set);
 
 }  // namespace horovodx::runtime

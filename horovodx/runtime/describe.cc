@@ -49,16 +49,46 @@ std::string CostsJson(const KnownCosts& known) {
          R"(, "algorithms": {)" + algorithms + "}}";
 }
 
+// A line of the table.
+struct Row {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  std::string algorithm;
+  std::string why;
+  double seconds = 0.0;
+};
+
+std::vector<Row> Rows(const KnownCosts& known) {
+  std::vector<Row> rows;
+  const bool measured = known.meter.samples() > 0;
+  for (const auto& row : known.choice.Table()) {
+    if (!known.on_stage || row.selected.why == collectives::Why::kOverride) {
+      rows.push_back({row.begin, row.end, std::string(NameOf(row.selected.algorithm)),
+                      std::string(NameOf(row.selected.why)), row.selected.seconds});
+    } else if (!rows.empty() && rows.back().algorithm == "staged") {
+      rows.back().end = row.end;
+    } else {
+      rows.push_back({row.begin, row.end, "staged", "one host",
+                      measured ? known.meter.cost().Seconds(row.begin) : 0.0});
+    }
+  }
+  return rows;
+}
+
 std::string SelectionJson(const KnownCosts& known) {
-  const std::string table =
-      known.on_stage
-          ? R"([{"from": 0, "to": null, "algorithm": "staged", "why": "one host", "seconds": )" +
-                Number(known.meter.samples() > 0 ? known.meter.cost().Seconds(0) : 0.0) + "}]"
-          : collectives::ToJson(known.choice.Table());
+  std::string table;
+  for (const Row& row : Rows(known)) {
+    table += (table.empty() ? "" : ", ") + (R"({"from": )" + std::to_string(row.begin)) +
+             R"(, "to": )" + (row.end == kNoEnd ? "null" : std::to_string(row.end)) +
+             R"(, "algorithm": ")" + row.algorithm + R"(", "why": ")" + row.why +
+             R"(", "seconds": )" + Number(row.seconds) + "}";
+  }
+  const std::uint64_t samples =
+      known.on_stage ? known.meter.samples() : known.choice.costs().samples();
   return R"({"ranks": )" + std::to_string(known.choice.team().ranks) + R"(, "hosts": )" +
          std::to_string(known.choice.team().hosts) + R"(, "on_stage": )" +
-         (known.on_stage ? "true" : "false") + R"(, "samples": )" +
-         std::to_string(known.choice.costs().samples()) + R"(, "table": )" + table + "}";
+         (known.on_stage ? "true" : "false") + R"(, "samples": )" + std::to_string(samples) +
+         R"(, "table": [)" + table + "]}";
 }
 
 std::string SizeText(std::size_t bytes) {
@@ -82,14 +112,10 @@ std::string Line(const std::string& from, const std::string& to, const std::stri
 
 std::string SelectionText(const KnownCosts& known) {
   std::string text = Line("from", "to", "algorithm", "predicted", "why");
-  if (known.on_stage) {
-    return text + Line("0 B", "-", "staged", "-", "one host: through memory its ranks share");
-  }
-  for (const auto& row : known.choice.Table()) {
-    const double seconds = row.selected.seconds;
-    text += Line(
-        SizeText(row.begin), SizeText(row.end), std::string(NameOf(row.selected.algorithm)),
-        seconds > 0.0 ? Number(1e6 * seconds) + " us" : "-", std::string(NameOf(row.selected.why)));
+  for (const Row& row : Rows(known)) {
+    text += Line(SizeText(row.begin), SizeText(row.end), row.algorithm,
+                 row.seconds > 0.0 ? Number(1e6 * row.seconds) + " us" : "-",
+                 row.why == "one host" ? "one host: through memory its ranks share" : row.why);
   }
   if (known.choice.fits() > 0)
     text += "links: " + schedule::Describe(known.choice.fitted().levels) + "\n";

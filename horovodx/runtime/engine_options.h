@@ -36,6 +36,7 @@ struct EngineOptions {
   std::uint64_t bucket_bytes = std::uint64_t{25} << 20;
   negotiation::PlanMeter::Options replan;
   collectives::AllreduceWishes execute;
+  bool hierarchical_allgather = false;
   std::uint32_t segment = 0;  // of allreduces over links; 0: each algorithm's own
   tuning::AutotuneOptions autotune;
   std::string autotune_log;        // a file, written by rank 0; empty: none

@@ -3,12 +3,14 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
 
 #include "horovodx/base/log.h"
 #include "horovodx/base/sha256.h"
 #include "horovodx/collectives/allgather_bruck.h"
+#include "horovodx/runtime/bucket_trace.h"
 #include "horovodx/runtime/engine.h"
 
 namespace horovodx::runtime {
@@ -76,9 +78,25 @@ class Engine::TimelineObserver : public negotiation::Observer {
   void NegotiationEnded(const std::string& name) override {
     if (timeline_.active()) timeline_.NegotiateEnd(name);
   }
+  void PlanStarted(const negotiation::PlanSeen& plan) override {
+    buckets_[plan.set] = plan.buckets;
+    timeline_.PlanStart({.set = plan.set,
+                         .plan = PlanNumber(plan.epoch),
+                         .rule = plan.rule,
+                         .cautious = plan.cautious,
+                         .tensors = plan.tensors,
+                         .buckets = plan.buckets,
+                         .predicted = plan.predicted,
+                         .cost = plan.cost});
+  }
+  void PlanEnded(std::int32_t set, std::uint64_t bucket, const std::string& why) override {
+    const std::uint64_t in_step = std::max<std::uint64_t>(buckets_[set], 1);
+    timeline_.PlanEnd({set, bucket / in_step, bucket % in_step, why});
+  }
 
  private:
   Timeline& timeline_;
+  std::map<std::int32_t, std::uint64_t> buckets_;  // of a set's plan
 };
 
 Engine::Engine(std::unique_ptr<transport::Fabric> fabric, EngineOptions options)
@@ -184,7 +202,8 @@ negotiation::CoordinatorOptions Engine::ForCoordinator(transport::Mesh& world) {
   to.autotune = options_.autotune;
   // What would change nothing is not tuned: on the stage there are neither segments nor sockets.
   tuning::Freedom& free = to.autotune.search.free;
-  const bool staged = world.stage() != nullptr && world.hosts().hosts() == 1;
+  const bool staged =
+      world.stage() != nullptr && world.hosts().hosts() == 1 && options_.execute.allreduce.empty();
   free.segment = free.segment && !staged && to.size > 1;
   free.most_streams = staged ? 1 : std::min(free.most_streams, world.streams());
   int& streams = to.autotune.search.first.streams;
@@ -206,6 +225,7 @@ SetOptions Engine::ForSet(int set, std::uint32_t channel, std::vector<int> ranks
   to.member.cache_capacity = options_.cache_capacity;
   to.member.patience = options_.patience;
   to.execute = options_.execute;
+  to.hierarchical_allgather = options_.hierarchical_allgather;
   to.time_limit = options_.time_limit;
   to.timeline = options_.timeline ? const_cast<Timeline*>(&timeline_) : nullptr;
   to.counts = &buckets_;

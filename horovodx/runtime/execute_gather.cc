@@ -77,7 +77,7 @@ Status ExecuteAllgather(Team& team, BucketJob& job) {
       if (block.size > 0) parts.push_back(MutableBytesOf(tensor.output + block.offset, block.size));
     }
   }
-  return collectives::Allgather(team, Blocks::Packed(sizes), parts);
+  return collectives::Allgather(team, Blocks::Packed(sizes), parts, job.hierarchical_allgather);
 }
 
 Status ExecuteBroadcast(Team& team, BucketJob& job) {

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "horovodx/base/check.h"
+#include "horovodx/collectives/select_gather.h"
 #include "horovodx/negotiation/shape.h"
 #include "horovodx/runtime/bucket_trace.h"
 
@@ -88,12 +89,11 @@ Result<bool> SetRunner::Turn(TimePoint now, std::vector<Completion>& completions
   return true;
 }
 
-bool SetRunner::UsesStage(Kind kind) const {
-  return pipe_.has_value() && (kind == Kind::kAllreduce || kind == Kind::kBarrier);
-}
-
-bool SetRunner::Measures(Kind kind) const {
-  return options_.measure || (options_.measure_links && !UsesStage(kind));
+// Whoever names an algorithm gets it, also where the stage would be faster.
+bool SetRunner::StageServes(const negotiation::Bucket& bucket) const {
+  if (!pipe_) return false;
+  if (bucket.kind == Kind::kBarrier) return true;
+  return bucket.kind == Kind::kAllreduce && RuleFor(options_.execute, job_.bytes()) == nullptr;
 }
 
 // The coordinator's choice; without one all ranks apply the same rules.
@@ -125,6 +125,7 @@ Status SetRunner::Start(const negotiation::Work& work, TimePoint now) {
   job_.bucket = work.bucket;
   job_.set_size = static_cast<int>(options_.ranks.size());
   job_.set_rank = set_rank_;
+  job_.hierarchical_allgather = options_.hierarchical_allgather;
   job_.operations.clear();
   const Kind kind = work.bucket->kind;
   for (std::size_t i = 0; i < work.bucket->entries.size(); ++i) {
@@ -137,12 +138,13 @@ Status SetRunner::Start(const negotiation::Work& work, TimePoint now) {
       return Status::Unknown("'" + name + "' was started, which this rank has not submitted");
     }
   }
-  if (kind == Kind::kAllreduce && !UsesStage(kind)) job_.algorithm = AlgorithmOf(work);
+  on_stage_ = StageServes(*work.bucket);
+  if (kind == Kind::kAllreduce && !on_stage_) job_.algorithm = AlgorithmOf(work);
   if (options_.timeline != nullptr) Trace();
   if (kind == Kind::kError || kind == Kind::kJoin) return Status::Ok();
   // A turn's `now` is that of its beginning, and a bucket may begin and end in one.
-  if (Measures(kind)) started_ = Clock::now();
-  if (UsesStage(kind)) {
+  if (measures()) started_ = Clock::now();
+  if (on_stage_) {
     StartOnStage();
   } else {
     StartOnLane();
@@ -151,12 +153,14 @@ Status SetRunner::Start(const negotiation::Work& work, TimePoint now) {
 }
 
 void SetRunner::Trace() {
-  BucketFacts facts{.number = traced_++, .set = options_.set};
-  if (job_.bucket->kind == Kind::kAllreduce) {
-    facts.algorithm = UsesStage(Kind::kAllreduce) ? "staged" : NameOf(job_.algorithm);
-  }
+  BucketFacts facts{.number = traced_++,
+                    .set = options_.set,
+                    .tensors = job_.bucket->entries.size(),
+                    .bytes = negotiation::BytesMoved(*job_.bucket)};
+  facts.algorithm = AlgorithmName();
   if (planned_ && !predicted_.empty()) {
     const std::size_t index = number_ % predicted_.size();
+    facts.planned = {PlanNumber(epoch_), number_ / predicted_.size(), index};
     for (const OperationPtr& operation : job_.operations) {
       const bool first = index == 0 && operation == job_.operations.front();
       step_start_ = first ? operation->submitted : std::min(step_start_, operation->submitted);
@@ -165,6 +169,31 @@ void SetRunner::Trace() {
                        step_start_ + Seconds(predicted_[index].end)};
   }
   TraceStart(*options_.timeline, job_, facts);
+}
+
+std::string SetRunner::AlgorithmName() const {
+  const auto& hosts = mesh_->hosts();
+  switch (job_.bucket->kind) {
+    case Kind::kAllreduce:
+      return on_stage_ ? "staged" : std::string(NameOf(job_.algorithm));
+    case Kind::kAllgather:
+      return NameOf(collectives::SelectAllgather(negotiation::BytesMoved(*job_.bucket),
+                                                 hosts.size(), hosts.hosts(),
+                                                 job_.hierarchical_allgather));
+    default:
+      return "";
+  }
+}
+
+void SetRunner::TraceStep() {
+  if (!planned_ || predicted_.empty() || number_ % predicted_.size() != predicted_.size() - 1) {
+    return;
+  }
+  options_.timeline->StepEnd({.set = options_.set,
+                              .plan = PlanNumber(epoch_),
+                              .step = number_ / predicted_.size(),
+                              .took = ToSeconds(Clock::now() - step_start_),
+                              .predicted = schedule::EndOf(predicted_)});
 }
 
 void SetRunner::StartOnLane() {
@@ -249,6 +278,7 @@ Status SetRunner::TooSlow() const {
 }
 
 void SetRunner::Drop(TimePoint now) {
+  if (options_.timeline != nullptr) TraceDrop(*options_.timeline, job_, options_.set);
   staged_.reset();
   running_ = false;
   job_.operations.clear();
@@ -266,9 +296,9 @@ void SetRunner::Measure() {
                                  .bytes = negotiation::BytesMoved(*job_.bucket),
                                  .seconds = ToSeconds(Clock::now() - started_),
                                  .submitted = {},
-                                 .algorithm = UsesStage(kind)
-                                                  ? negotiation::kOnStage
-                                                  : static_cast<std::uint8_t>(job_.algorithm)};
+                                 .algorithm = static_cast<std::uint8_t>(job_.algorithm)};
+  // On one host there is nothing to choose: the stage, or what the user has named.
+  if (pipe_) measured.algorithm = on_stage_ ? negotiation::kOnStage : negotiation::kByRules;
   if (planned_) {
     for (const OperationPtr& operation : job_.operations) {
       measured.submitted.push_back(operation->submitted);
@@ -278,8 +308,11 @@ void SetRunner::Measure() {
 }
 
 void SetRunner::Finish(TimePoint now, std::vector<Completion>& completions) {
-  if (Measures(job_.bucket->kind)) Measure();
-  if (options_.timeline != nullptr) TraceEnd(*options_.timeline, job_);
+  if (measures()) Measure();
+  if (options_.timeline != nullptr) {
+    TraceEnd(*options_.timeline, job_, options_.set);
+    TraceStep();
+  }
   if (options_.counts != nullptr) {
     (planned_ ? options_.counts->planned : options_.counts->negotiated).fetch_add(1);
   }

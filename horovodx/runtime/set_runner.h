@@ -39,6 +39,7 @@ struct SetOptions {
   std::vector<int> ranks;  // global, ascending
   negotiation::MemberOptions member;
   collectives::AllreduceWishes execute;
+  bool hierarchical_allgather = false;
   Duration time_limit = std::chrono::seconds(30);  // no byte moved for this long: an error
   Timeline* timeline = nullptr;                    // borrowed; null: none
   BucketCounts* counts = nullptr;                  // borrowed; null: none
@@ -94,9 +95,10 @@ class SetRunner {
  private:
   using Kind = negotiation::Kind;
 
-  bool UsesStage(Kind kind) const;
-  bool Measures(Kind kind) const;
+  bool StageServes(const negotiation::Bucket& bucket) const;
+  bool measures() const { return options_.measure || (options_.measure_links && !pipe_); }
   collectives::AllreduceAlgorithm AlgorithmOf(const negotiation::Work& work) const;
+  std::string AlgorithmName() const;
   Result<bool> FinishMeshBuilding();
   Status Start(const negotiation::Work& work, TimePoint now);
   void EnterEpoch(std::uint32_t epoch);
@@ -110,6 +112,7 @@ class SetRunner {
   void Measure();
   Status TooSlow() const;
   void Trace();
+  void TraceStep();  // if the bucket was its last
 
   SetOptions options_;
   transport::Fabric& fabric_;
@@ -124,6 +127,7 @@ class SetRunner {
   // The bucket under way.
   bool running_ = false;
   bool planned_ = false;
+  bool on_stage_ = false;
   bool drop_raised_ = false;
   std::uint64_t number_ = 0;                 // as in Work
   std::int64_t traced_ = 0;                  // buckets that the timeline was told of

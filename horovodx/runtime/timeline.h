@@ -4,39 +4,35 @@
 // became ready, then <KIND> with activities nested in it. Global rank 0 records; the engine sees to
 // that.
 //
+// Process 0 is the engine's own. For each set it has a lane of plans (PLAN from start to end, and a
+// mark STEP at the end of each step of one: what it took, and what was predicted), and a lane of
+// buckets, one after the other. A plan that is in force when recording starts is shown from then
+// on.
+//
 // Recording takes a lock for a moment and never waits for the disk: a thread of its own formats and
 // writes. If that thread falls too far behind, events are dropped and counted, and the log says so.
 // The file is a complete JSON array after every write.
 //
 // Thread: Start and Stop one at a time; all else from anywhere, also while starting or stopping.
-// Everything is ignored while nothing is recorded.
+// Everything but plans is ignored while nothing is recorded.
 #pragma once
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "horovodx/base/clock.h"
 #include "horovodx/base/mutex.h"
+#include "horovodx/runtime/trace_event.h"
 #include "horovodx/runtime/trace_file.h"
 #include "kernels/types.h"
 
 namespace horovodx::runtime {
-
-// What a tensor runs in.
-struct BucketFacts {
-  std::int64_t number = -1;  // of all tensors that run as one, in one set; -1: not known
-  int set = 0;
-  std::string algorithm = {};  // empty: none to speak of
-  // By the schedule, when it was to leave and to arrive; none: not planned.
-  std::optional<std::pair<TimePoint, TimePoint>> predicted = {};
-};
 
 class Timeline {
  public:
@@ -68,27 +64,23 @@ class Timeline {
   // Ends the operation and whatever is still open in it. With type and shape when it succeeded.
   void OperationEnd(std::string_view tensor, ElementType type, std::vector<std::int64_t> shape);
   void OperationFailed(std::string_view tensor);
+  // The same, because its plan ended: it will run again.
+  void OperationDropped(std::string_view tensor);
+
+  void BucketStart(std::string_view kind, BucketFacts bucket);
+  void BucketEnd(int set);
+  void PlanStart(PlanFacts plan);
+  void StepEnd(const StepFacts& step);
+  void PlanEnd(PlanOver over);
 
   void MarkCycle();
 
-  struct Event {
-    enum class What : std::uint8_t { kBegin, kEnd, kEndAll, kTick, kSubmitted, kCycle };
-    What what = What::kBegin;
-    TimePoint at = {};
-    std::string tensor = {};
-    std::string label = {};   // phase or activity of kBegin; set rank of kTick
-    BucketFacts bucket = {};  // of an operation's kBegin
-    // kEndAll of an operation that succeeded.
-    bool has_result = false;
-    ElementType type = ElementType::kFloat32;
-    std::vector<std::int64_t> shape = {};
-  };
-
  private:
-  void Record(Event event) HVDX_EXCLUDES(mutex_);
+  void Record(TraceEvent event) HVDX_EXCLUDES(mutex_);
+  void RecordLocked(TraceEvent event) HVDX_REQUIRES(mutex_);
   void WriteUntilStopped(TraceFile file, TimePoint start) HVDX_EXCLUDES(mutex_);
   // Waits for events. False when stopping and none are left.
-  bool TakeEvents(std::vector<Event>& events) HVDX_EXCLUDES(mutex_);
+  bool TakeEvents(std::vector<TraceEvent>& events) HVDX_EXCLUDES(mutex_);
 
   const std::size_t queue_limit_;
   std::string path_;    // empty: not recording
@@ -100,7 +92,8 @@ class Timeline {
   Mutex mutex_;
   CondVar changed_;
   bool accepting_ HVDX_GUARDED_BY(mutex_) = false;
-  std::vector<Event> queue_ HVDX_GUARDED_BY(mutex_);
+  std::vector<TraceEvent> queue_ HVDX_GUARDED_BY(mutex_);
+  std::map<int, PlanFacts> plans_ HVDX_GUARDED_BY(mutex_);  // in force, by set
   std::uint64_t dropped_ HVDX_GUARDED_BY(mutex_) = 0;
 };
 

@@ -90,6 +90,33 @@ def test_what_the_end_of_the_recording_cuts_off_is_left_out(tmp_path):
     assert len(read_timeline(str(recording.write(tmp_path / "t.json")))) == 2
 
 
+def test_a_bucket_given_up_when_its_plan_ended_is_left_out(tmp_path):
+    recording = planned_steps(2)
+    recording._add("B", "fc", 200, name="ALLREDUCE", args={"bucket": 6, "plan": 1, "index": 0})
+    recording._add("B", "fc", 200, name="GLOO_ALLREDUCE")
+    recording._add("E", "fc", 201)
+    recording._add("E", "fc", 201, args={"dropped": 1})
+    recording.negotiated("fc", 201, 202)
+    recording.bucket(["fc"], 203, 204, 2000, number=7)
+    first, second, third = read_timeline(str(recording.write(tmp_path / "t.json")))
+    assert third.tensors == ["fc"] and third.groups[0].bytes == 8000
+    assert third.groups[0].started == pytest.approx(0.203)
+
+
+def test_lanes_of_plans_and_buckets_are_no_tensors(tmp_path):
+    recording = planned_steps(2)
+    lane = {"pid": 0, "tid": 0}
+    recording.events[1:1] = [
+        {"name": "thread_name", "ph": "M", "args": {"name": "plans of set 0"}} | lane,
+        {"name": "PLAN", "ph": "B", "ts": 0, "args": {"plan": 1, "buckets": 3}} | lane,
+        {"name": "ALLREDUCE, bucket 0", "ph": "B", "ts": 0, "pid": 0, "tid": 1},
+        {"ph": "E", "ts": 5, "pid": 0, "tid": 1},
+        {"name": "STEP", "ph": "i", "s": "t", "ts": 20, "args": {"took_us": 20}} | lane,
+    ]
+    recorded = read_timeline(str(recording.write(tmp_path / "t.json")))
+    assert [step.tensors for step in recorded] == [["fc", "conv2", "conv1"]] * 2
+
+
 def test_a_usual_step_is_a_late_one_of_median_length(tmp_path):
     recorded = read_timeline(str(planned_steps(9).write(tmp_path / "t.json")))
     assert 4 <= usual_step(recorded) < 9

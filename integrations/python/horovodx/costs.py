@@ -37,8 +37,9 @@ def _link(level: dict[str, float] | None) -> Link | None:
 
 
 def allreduce_cost() -> AllreduceCost | None:
-    """On rank 0, with HOROVODX_SCHEDULE=optimal or mgwfbp, or between hosts; None elsewhere, and
-    before a plan."""
+    """On rank 0; None elsewhere, before the first plan, and where nothing asks for costs: on one
+    host through shared memory, unless the schedule does (optimal, mgwfbp), or tuning, or a
+    timeline."""
     samples = counter("cost_samples")
     if samples <= 0:
         return None

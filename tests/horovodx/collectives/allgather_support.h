@@ -76,11 +76,14 @@ inline void ExpectGathersEverywhere(const AllgatherCall& allgather, const Allgat
   });
 }
 
-inline void ExpectAllgatherInterruptible(const AllgatherCall& allgather) {
+// `hosts`: of five ranks.
+inline void ExpectAllgatherInterruptible(
+    const AllgatherCall& allgather,
+    const topology::HostMap& hosts = topology::HostMap::OneHost(5)) {
   const std::vector<std::size_t> sizes{9000, 20'000, 0, 1, 9000};
   const Blocks blocks = Blocks::Packed(sizes);
   for (int absent : {0, 2, 4}) {
-    ExpectInterruptible(5, absent, [&](Team& team) {
+    ExpectInterruptible(hosts, absent, [&](Team& team) {
       std::vector<std::byte> out(blocks.total(), std::byte{0xEE});
       Fill(out, blocks, team.rank());
       const MutableBytes whole(out);

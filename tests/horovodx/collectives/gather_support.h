@@ -75,9 +75,9 @@ inline void ExpectSent(const Traffic& sent, const Traffic& formula) {
 // `operation` cannot end without rank `absent`, which does not come: the others are interrupted and
 // must return the interrupt's Status. Then all start a new epoch, and it must succeed. (The absent
 // rank does not wait for the others to give up: what it sends early must not count as having come.)
-inline void ExpectInterruptible(int ranks, int absent,
+inline void ExpectInterruptible(const topology::HostMap& hosts, int absent,
                                 const std::function<Status(Team&)>& operation) {
-  InProcessWorld world(ranks, NarrowLinks());
+  InProcessWorld world(hosts, NarrowLinks());
   world.RunOnMesh([&](transport::Mesh& mesh) {
     Team team(mesh);
     if (mesh.rank() != absent) {
@@ -92,6 +92,11 @@ inline void ExpectInterruptible(int ranks, int absent,
     const Status again = operation(team);
     EXPECT_TRUE(again.ok()) << again.ToString();
   });
+}
+
+inline void ExpectInterruptible(int ranks, int absent,
+                                const std::function<Status(Team&)>& operation) {
+  ExpectInterruptible(topology::HostMap::OneHost(ranks), absent, operation);
 }
 
 }  // namespace horovodx::testing_support

@@ -15,6 +15,16 @@ TEST(SelectGatherTest, SmallAllgathersTakeFewStepsAndLargeOnesGoRound) {
   EXPECT_EQ(SelectAllgather(100, 2), AllgatherForm::kRing);
 }
 
+TEST(SelectGatherTest, HierarchicalAllgathersAreAskedForAndNeedSeveralRanksAHost) {
+  for (std::size_t bytes : {std::size_t{0}, 8 * kKiB, 8 * kMiB}) {
+    EXPECT_EQ(SelectAllgather(bytes, 8, 4, true), AllgatherForm::kHierarchical);
+    EXPECT_EQ(SelectAllgather(bytes, 5, 4, true), AllgatherForm::kHierarchical);
+    EXPECT_NE(SelectAllgather(bytes, 8, 8, true), AllgatherForm::kHierarchical);
+    EXPECT_NE(SelectAllgather(bytes, 8, 1, true), AllgatherForm::kHierarchical);
+    EXPECT_NE(SelectAllgather(bytes, 8, 4, false), AllgatherForm::kHierarchical);
+  }
+}
+
 TEST(SelectGatherTest, BroadcastsGrowFromTreeToScatterToChain) {
   EXPECT_EQ(SelectBroadcast(0, 8), BroadcastForm::kBinomial);
   EXPECT_EQ(SelectBroadcast(kKiB, 8), BroadcastForm::kBinomial);
@@ -38,6 +48,7 @@ TEST(SelectGatherTest, LargeReducescattersOfManyRanksGoRound) {
 
 TEST(SelectGatherTest, EveryFormHasAName) {
   EXPECT_STREQ(NameOf(AllgatherForm::kBruck), "bruck");
+  EXPECT_STREQ(NameOf(AllgatherForm::kHierarchical), "hierarchical");
   EXPECT_STREQ(NameOf(BroadcastForm::kScatterAllgather), "scatter_allgather");
   EXPECT_STREQ(NameOf(AlltoallForm::kPairwise), "pairwise");
   EXPECT_STREQ(NameOf(ReducescatterForm::kRing), "ring");

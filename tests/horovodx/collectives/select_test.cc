@@ -88,6 +88,43 @@ TEST(SelectTest, FlagsAskForHierarchicalOrTorus) {
   EXPECT_EQ(SelectAllreduce(one_a_host), A::kRing);
 }
 
+bool Chooses(const SelectInput& input, A algorithm) {
+  const auto some = EligibleAllreduces(input);
+  return std::find(some.begin(), some.end(), algorithm) != some.end();
+}
+
+TEST(SelectTest, AFlagThatSaysNoExcludesItsAlgorithms) {
+  for (std::size_t bytes : {100UL, 64UL << 20}) {
+    SelectInput input = Input(bytes, 8, 4);
+    EXPECT_TRUE(Chooses(input, A::kHierarchical));
+    EXPECT_TRUE(Chooses(input, A::kHierarchicalSlices));
+    input.hierarchical = false;
+    EXPECT_FALSE(Chooses(input, A::kHierarchical));
+    EXPECT_FALSE(Chooses(input, A::kHierarchicalSlices));
+    EXPECT_EQ(SelectAllreduce(input), bytes == 100 ? A::kRecursiveDoubling : A::kRing)
+        << "by the rules too";
+  }
+  SelectInput flat = Input(64 << 20, 6, 1);
+  EXPECT_TRUE(Chooses(flat, A::kTorus));
+  flat.torus = false;
+  EXPECT_FALSE(Chooses(flat, A::kTorus));
+  // Whatever is said by name goes before.
+  const AllreduceRule rules[] = {{A::kTorus}};
+  flat.overrides = rules;
+  EXPECT_EQ(SelectAllreduce(flat), A::kTorus);
+}
+
+TEST(SelectTest, RulesOfTheUserCountUnlessResultsMustBeDeterministic) {
+  AllreduceWishes wishes;
+  wishes.allreduce = {{A::kTree, 0, 1000}, {A::kMasterWorker, 500, 2000}};
+  ASSERT_NE(RuleFor(wishes, 999), nullptr);
+  EXPECT_EQ(RuleFor(wishes, 999)->algorithm, A::kTree);
+  EXPECT_EQ(RuleFor(wishes, 1000)->algorithm, A::kMasterWorker);
+  EXPECT_EQ(RuleFor(wishes, 2000), nullptr);
+  wishes.deterministic = true;
+  EXPECT_EQ(RuleFor(wishes, 999), nullptr);
+}
+
 TEST(SelectTest, FirstMatchingOverrideWinsOverRulesAndFlags) {
   const AllreduceRule rules[] = {{A::kTree, 0, 1000}, {A::kMasterWorker, 500, 2000}};
   SelectInput input = Input(999, 2, 4);

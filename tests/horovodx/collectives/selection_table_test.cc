@@ -52,15 +52,5 @@ TEST(SelectionTableTest, EveryTopologyHasATable) {
   }
 }
 
-TEST(SelectionTableTest, JsonHasARowARange) {
-  const AllreduceRule rules[] = {{A::kTree, 0, 10}};
-  SelectInput input = On(1, 2);
-  input.overrides = rules;
-  EXPECT_THAT(ToJson(SelectionTable(input)),
-              testing::StartsWith(R"([{"from": 0, "to": 10, "algorithm": "tree", )"
-                                  R"("why": "override", "seconds": 0}, {"from": 10, )"));
-  EXPECT_THAT(ToJson(SelectionTable(input)), testing::HasSubstr(R"("to": null)"));
-}
-
 }  // namespace
 }  // namespace horovodx::collectives

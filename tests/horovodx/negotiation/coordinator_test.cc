@@ -308,6 +308,45 @@ TEST_F(CoordinatorTest, TheFirstWhoLeavesEndsThePlan) {
   EXPECT_EQ(ReachPlan(2).epoch, 3u);
 }
 
+// What the timeline hears of plans.
+class PlansSeen : public Observer {
+ public:
+  void NegotiationStarted(const std::string&, Kind) override {}
+  void RankReady(const std::string&, int) override {}
+  void NegotiationEnded(const std::string&) override {}
+  void PlanStarted(const PlanSeen& plan) override {
+    said.push_back("epoch " + std::to_string(plan.epoch) + " by " + plan.rule + ": " +
+                   std::to_string(plan.tensors) + " in " + std::to_string(plan.buckets));
+    EXPECT_GT(plan.predicted, 0.0);
+  }
+  void PlanEnded(std::int32_t set, std::uint64_t bucket, const std::string& why) override {
+    said.push_back(std::to_string(set) + " before " + std::to_string(bucket) + ": " + why);
+  }
+  std::vector<std::string> said;
+};
+
+TEST_F(CoordinatorTest, AnObserverIsToldOfPlansAndWhyTheyEnd) {
+  PlansSeen seen;
+  options.observer = &seen;
+  options.schedule = "wfbp";
+  Make();
+  ReachPlan();
+  Say(1, Leave{0, 1, 4, "'x' is not in the plan"});
+  Say(0, Leave{0, 1, 4, "'x' is not in the plan"});
+  ReachPlan(2);
+  Say(0, Stuck{0, 3, 7});
+  Say(1, Leave{0, 3, 7, "was asked to"});
+  ReachPlan(4);
+  Say(1, WantShutdown{});
+  Say(0, Leave{0, 5, 2, "was asked to"});
+  EXPECT_THAT(
+      seen.said,
+      ElementsAre("epoch 1 by wfbp: 2 in 2",  //
+                  "0 before 4: rank 1: 'x' is not in the plan", "epoch 3 by wfbp: 2 in 2",
+                  "0 before 7: rank 0 waited for long for others in bucket 1",
+                  "epoch 5 by wfbp: 2 in 2", "0 before 2: the job ends, or the set is removed"));
+}
+
 TEST_F(CoordinatorTest, LeavingAtDifferentBucketsIsABrokenProtocol) {
   ReachPlan();
   Say(1, Leave{0, 1, 4});

@@ -126,7 +126,7 @@ TEST_F(MemberTest, AnUnknownNameLeavesThePlanAndIsAskedForAfterIt) {
   StartPlan();
   Submit("b");
   Submit("new");
-  EXPECT_THAT(Leaves(), ElementsAre(Leave{0, 1, 0}));
+  EXPECT_THAT(Leaves(), ElementsAre(Leave{0, 1, 0, "'new' is not in the plan"}));
   Submit("a");
   EXPECT_FALSE(member.Next()) << "it gives nothing more to a plan it has left";
   EXPECT_THAT(member.TakeMessages(), IsEmpty());
@@ -138,6 +138,15 @@ TEST_F(MemberTest, AnUnknownNameLeavesThePlanAndIsAskedForAfterIt) {
   EXPECT_THAT(ready.requests, SizeIs(3));
 }
 
+TEST_F(MemberTest, LeavingItSaysTheFirstReason) {
+  StartPlan();
+  Request other = MakeRequest("a");
+  other.shape = {12345};
+  member.Submit(other, AtSecond(second));
+  Submit("new");
+  EXPECT_THAT(Leaves(), ElementsAre(Leave{0, 1, 0, "'a' is asked for otherwise than planned"}));
+}
+
 TEST_F(MemberTest, LeavesOnlyBetweenBuckets) {
   StartPlan();
   Submit("a");
@@ -145,7 +154,7 @@ TEST_F(MemberTest, LeavesOnlyBetweenBuckets) {
   Submit("new");
   EXPECT_THAT(Leaves(), IsEmpty());
   member.Finished(AtSecond(0));
-  EXPECT_THAT(Leaves(), ElementsAre(Leave{0, 1, 1}));
+  EXPECT_THAT(Leaves(), ElementsAre(Leave{0, 1, 1, "'new' is not in the plan"}));
 }
 
 TEST_F(MemberTest, ABlockedCallerLeavesAPlanThatCannotServeIt) {
@@ -153,7 +162,9 @@ TEST_F(MemberTest, ABlockedCallerLeavesAPlanThatCannotServeIt) {
   Submit("b");
   Submit("c");
   member.Waited("c");  // a is missing
-  EXPECT_THAT(Leaves(), ElementsAre(Leave{0, 1, 0}));
+  EXPECT_THAT(Leaves(),
+              ElementsAre(Leave{
+                  0, 1, 0, "'c' is waited for, but its bucket or one before it lacks a tensor"}));
 }
 
 TEST_F(MemberTest, ABlockedCallerWhoseBucketCanRunStays) {
@@ -165,7 +176,9 @@ TEST_F(MemberTest, ABlockedCallerWhoseBucketCanRunStays) {
   Submit("b");
   EXPECT_THAT(Leaves(), IsEmpty());
   member.Waited("b");  // its own bucket lacks c
-  EXPECT_THAT(Leaves(), ElementsAre(Leave{0, 1, 1}));
+  EXPECT_THAT(Leaves(),
+              ElementsAre(Leave{
+                  0, 1, 1, "'b' is waited for, but its bucket or one before it lacks a tensor"}));
 }
 
 TEST_F(MemberTest, TensorsOfANextRoundAreKept) {
@@ -217,7 +230,7 @@ TEST_F(MemberTest, PatienceEndsAStepThatDoesNotMoveAndDoubles) {
   member.OnTime(AtSecond(0.9));
   EXPECT_THAT(Leaves(), IsEmpty());
   member.OnTime(AtSecond(1));
-  EXPECT_THAT(Leaves(), ElementsAre(Leave{0, 1, 0}));
+  EXPECT_THAT(Leaves(), ElementsAre(Leave{0, 1, 0, "waited for long for the rest of bucket 0"}));
   EXPECT_EQ(member.next_time(), TimePoint::max());
   ASSERT_TRUE(Tell(EndPlan{0, 2, 0}).ok());
   (void)member.TakeMessages();
@@ -244,7 +257,7 @@ TEST_F(MemberTest, StuckInABucketItAsksForHelp) {
   ASSERT_TRUE(Tell(PleaseLeave{0, 1}).ok());
   EXPECT_THAT(Leaves(), IsEmpty()) << "it has given to this bucket";
   member.Finished(AtSecond(100));
-  EXPECT_THAT(Leaves(), ElementsAre(Leave{0, 1, 1}));
+  EXPECT_THAT(Leaves(), ElementsAre(Leave{0, 1, 1, "was asked to"}));
 }
 
 TEST_F(MemberTest, AskedToLeaveItLeavesAtItsCursor) {
@@ -252,7 +265,7 @@ TEST_F(MemberTest, AskedToLeaveItLeavesAtItsCursor) {
   ASSERT_TRUE(Tell(PleaseLeave{0, 0}).ok());
   EXPECT_THAT(Leaves(), IsEmpty()) << "an older plan was meant";
   ASSERT_TRUE(Tell(PleaseLeave{0, 1}).ok());
-  EXPECT_THAT(Leaves(), ElementsAre(Leave{0, 1, 0}));
+  EXPECT_THAT(Leaves(), ElementsAre(Leave{0, 1, 0, "was asked to"}));
   member.AbandonPlan();
   EXPECT_THAT(Leaves(), IsEmpty()) << "once is enough";
 }

@@ -84,7 +84,7 @@ class MessageMaker {
         return ready;
       }
       case 1:
-        return Leave{Set(), Epoch(), Number<std::uint64_t>()};
+        return Leave{Set(), Epoch(), Number<std::uint64_t>(), Text()};
       case 2:
         return AddSet{Numbers<std::int32_t>()};
       case 3:

@@ -95,7 +95,7 @@ TEST(WireTest, HeadersAreChecked) {
   EXPECT_THAT(DecodeUp(bytes).status().message(), HasSubstr("1 bytes too many"));
   bytes.pop_back();
   bytes[2] = std::byte{9};
-  EXPECT_THAT(DecodeUp(bytes).status().message(), HasSubstr("version 9 instead of 3"));
+  EXPECT_THAT(DecodeUp(bytes).status().message(), HasSubstr("version 9 instead of 4"));
   bytes[0] = std::byte{0};
   EXPECT_THAT(DecodeUp(bytes).status().message(), HasSubstr("not a negotiation message"));
 }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <optional>
 #include <string>
 
 namespace horovodx::runtime {
@@ -74,6 +75,19 @@ TEST(BootstrapTest, WhatIsSetIsFixed) {
   EXPECT_FALSE(cut.free().fusion_threshold);
   EXPECT_EQ(cut.first().schedule, "optimal");
   EXPECT_EQ(cut.first().fusion_threshold, 1000u);
+}
+
+TEST(BootstrapTest, FlagsOfAlgorithmsSayYesNoOrNothing) {
+  const Made nothing = From({});
+  EXPECT_EQ(nothing.options.execute.hierarchical, std::nullopt);
+  EXPECT_EQ(nothing.options.execute.torus, std::nullopt);
+  EXPECT_FALSE(nothing.options.hierarchical_allgather);
+  const Made said = From({{"HOROVOD_HIERARCHICAL_ALLREDUCE", "0"},
+                          {"HOROVOD_TORUS_ALLREDUCE", "1"},
+                          {"HOROVOD_HIERARCHICAL_ALLGATHER", "1"}});
+  EXPECT_EQ(said.options.execute.hierarchical, false);
+  EXPECT_EQ(said.options.execute.torus, true);
+  EXPECT_TRUE(said.options.hierarchical_allgather);
 }
 
 }  // namespace

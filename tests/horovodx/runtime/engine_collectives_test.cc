@@ -108,13 +108,12 @@ TEST_P(EngineCollectives, OutOfPlaceLeavesTheInput) {
   });
 }
 
-TEST_P(EngineCollectives, AllgatherOfUnevenRows) {
-  EngineWorld world(GetParam(), {});
+// Rank r has r rows of two; three such tensors in flight may travel together.
+void GatherUnevenRows(EngineWorld& world) {
   world.Run([&](Engine& engine) {
     std::vector<std::int32_t> expected;
     for (int rank = 0; rank < world.size(); ++rank) expected.insert(expected.end(), rank * 2, rank);
     for (int step = 0; step < kSteps; ++step) {
-      // Rank r has r rows of two; three such tensors in flight may travel together.
       const std::vector<std::int32_t> mine(engine.rank() * 2, engine.rank());
       std::vector<OperationPtr> operations;
       for (int i = 0; i < 3; ++i) {
@@ -128,6 +127,18 @@ TEST_P(EngineCollectives, AllgatherOfUnevenRows) {
       }
     }
   });
+}
+
+TEST_P(EngineCollectives, AllgatherOfUnevenRows) {
+  EngineWorld world(GetParam(), {});
+  GatherUnevenRows(world);
+}
+
+TEST_P(EngineCollectives, HierarchicalAllgatherOfUnevenRows) {
+  EngineOptions options;
+  options.hierarchical_allgather = true;
+  EngineWorld world(GetParam(), options);
+  GatherUnevenRows(world);
 }
 
 TEST_P(EngineCollectives, BroadcastFromEveryRoot) {

@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdio>
@@ -17,6 +18,7 @@
 #include "horovodx/base/log.h"
 #include "horovodx/base/mutex.h"
 #include "horovodx/runtime/engine.h"
+#include "tests/horovodx/runtime/trace_reader.h"
 #include "tests/support/engine_world.h"
 
 namespace horovodx::runtime {
@@ -183,6 +185,70 @@ TEST_F(EngineDiagnostics, APlanStaysWhereItIsNotToBeMadeAnew) {
     TrainSteps(engine, 60);
     EXPECT_EQ(engine.Counter("plans_made_anew"), 0);
   });
+}
+
+std::size_t Count(const std::vector<std::string>& trace, const std::string& part) {
+  return static_cast<std::size_t>(std::count_if(
+      trace.begin(), trace.end(),
+      [&](const std::string& record) { return record.find(part) != std::string::npos; }));
+}
+
+TEST_F(EngineDiagnostics, TheTimelineShowsPlansTheirStepsAndWhyTheyWereLeft) {
+  const std::string path =
+      testing::TempDir() + "engine_plans." + std::to_string(::getpid()) + ".json";
+  EngineOptions options;
+  options.timeline_enabled = options.timeline = true;
+  options.schedule = "wfbp";
+  EngineWorld world(2, options);
+  world.Run([&](Engine& engine) {
+    if (engine.rank() == 0) {
+      ASSERT_TRUE(engine.timeline().Start(path, false));
+    }
+    TrainSteps(engine, 20);
+    std::vector<float> x(6, 1.0f);
+    ASSERT_TRUE(SubmitAndWait(engine, Allreduce("evaluated", x)).ok());
+    TrainSteps(engine, 20);
+  });
+  const auto trace = ReadTrace(path);
+  std::remove(path.c_str());
+  const std::size_t plans = Count(trace, R"("name":"PLAN","ph":"B","pid":0,"tid":0)");
+  EXPECT_GE(plans, 2u);
+  EXPECT_EQ(Count(trace, R"("buckets":8)"), plans) << "one tensor a bucket";
+  EXPECT_EQ(Count(trace, R"("rule":"wfbp")"), plans);
+  // Each begins once and ends once; the last one with the job.
+  EXPECT_EQ(Count(trace, R"("why":)"), plans);
+  EXPECT_GE(Count(trace, "'evaluated' is not in the plan"), 1u);
+  EXPECT_EQ(Count(trace, "the job ends, or the set is removed"), 1u);
+  const std::size_t steps = Count(trace, R"("name":"STEP","ph":"i","pid":0)");
+  EXPECT_GE(steps, 20u);
+  // Every bucket of every step, on the lane of buckets and with its tensor.
+  for (int index = 0; index < 8; ++index) {
+    const std::string place = R"("index":)" + std::to_string(index) + ",";
+    EXPECT_GE(Count(trace, place), 2 * steps) << place;
+  }
+  EXPECT_EQ(Count(trace, R"("index":8,)"), 0u);
+  EXPECT_GE(Count(trace, R"("name":"ALLREDUCE, bucket 7","ph":"B","pid":0,"tid":1)"), steps);
+}
+
+std::size_t CountInLog(const std::string& part) {
+  const std::string log = Log();
+  std::size_t count = 0;
+  for (auto at = log.find(part); at != std::string::npos; at = log.find(part, at + 1)) ++count;
+  return count;
+}
+
+TEST_F(EngineDiagnostics, WhatAllreducesTakeIsSaidOnceItIsKnown) {
+  SetLogOptions({.level = LogLevel::kInfo});
+  EngineWorld hosts(topology::HostMap::Grid(2, 2), {});
+  hosts.Run([](Engine& engine) { TrainSteps(engine, 40); });
+  EXPECT_GE(CountInLog("allreduces over links: "), 1u);
+  EXPECT_EQ(CountInLog("plans are made for"), 0u) << "the schedule does not ask what they take";
+  EngineOptions options;
+  options.schedule = "optimal";
+  EngineWorld one_host(2, options);
+  one_host.Run([](Engine& engine) { TrainSteps(engine, 40); });
+  EXPECT_GE(CountInLog("plans are made for allreduces that take "), 1u);
+  SetLogOptions({});
 }
 
 double CpuSeconds() {

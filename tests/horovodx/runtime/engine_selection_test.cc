@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
@@ -119,6 +122,51 @@ TEST(EngineSelectionTest, OneHostStaysOnItsStage) {
   EXPECT_THAT(Recorded(world, 30).names, testing::ElementsAre("staged"));
 }
 
+TEST(EngineSelectionTest, OneHostLeavesItsStageForWhatTheUserNames) {
+  EngineOptions options = Traced();
+  options.schedule = "wfbp";
+  options.execute.allreduce = {{collectives::AllreduceAlgorithm::kTree, 1000, 10'000}};
+  EngineWorld some(HostMap::OneHost(3), options);
+  EXPECT_THAT(Recorded(some, 40).names, testing::UnorderedElementsAre("staged", "tree"));
+  options.execute.deterministic = true;  // goes before
+  EngineWorld none(HostMap::OneHost(3), options);
+  EXPECT_THAT(Recorded(none, 10).names, testing::ElementsAre("staged"));
+}
+
+TEST(EngineSelectionTest, TheTableOfOneHostHasTheUsersRulesToo) {
+  EngineOptions options;
+  options.schedule = "optimal";
+  options.execute.allreduce = {{collectives::AllreduceAlgorithm::kTree, 1000, 10'000}};
+  EngineWorld world(HostMap::OneHost(2), options);
+  world.Run([](Engine& engine) {
+    TrainSteps(engine, 30);
+    const std::string selection = engine.Describe("allreduce_selection");
+    const std::string table = engine.Describe("allreduce_selection_table");
+    TrainSteps(engine, 1);  // nobody ends its engine before all have asked
+    if (engine.rank() != 0) return;
+    EXPECT_THAT(selection, HasSubstr(R"({"from": 0, "to": 1000, "algorithm": "staged", )"));
+    EXPECT_THAT(selection, HasSubstr(R"({"from": 1000, "to": 10000, "algorithm": "tree", )"));
+    EXPECT_THAT(
+        selection,
+        HasSubstr(R"({"from": 10000, "to": null, "algorithm": "staged", "why": "one host")"));
+    EXPECT_THAT(selection, Not(HasSubstr(R"("samples": 0)")));
+    EXPECT_THAT(table, HasSubstr("one host: through memory its ranks share"));
+    EXPECT_THAT(table, HasSubstr("override"));
+  });
+}
+
+TEST(EngineSelectionTest, AFlagThatSaysNoIsKeptToWhateverIsMeasured) {
+  EngineOptions options = Traced();
+  options.execute.hierarchical = false;
+  options.execute.torus = false;
+  EngineWorld world(HostMap({"a", "a", "b", "b", "c"}), options);
+  const Algorithms ran = Recorded(world, 80);
+  EXPECT_THAT(ran.names, Not(IsEmpty()));
+  for (const char* name : {"hierarchical", "hierarchical_slices", "torus"}) {
+    EXPECT_FALSE(ran.names.contains(name)) << name;
+  }
+}
+
 TEST(EngineSelectionTest, RankZeroTellsWhatItKnows) {
   EngineWorld world(HostMap::Grid(2, 2), {});
   world.Run([](Engine& engine) {
@@ -138,6 +186,32 @@ TEST(EngineSelectionTest, RankZeroTellsWhatItKnows) {
     EXPECT_THAT(costs, HasSubstr(R"("levels": {"host": {"latency": )"));
     EXPECT_THAT(costs, HasSubstr(R"(": [{"bytes": )"));
   });
+}
+
+// Algorithms are tried and measured all the time, but ranks need not talk about it.
+TEST(EngineSelectionTest, PlannedStepsSendNoControlMessagesWhateverIsMeasured) {
+  constexpr int kBlocks = 40;
+  EngineOptions options;
+  options.schedule = "optimal";
+  options.replan.share = 0.0;  // a plan that is cut anew would be talked about
+  EngineWorld world(HostMap::Grid(2, 2), options);
+  std::array<std::atomic<std::int64_t>, kBlocks> said{};
+  world.Run([&](Engine& engine) {
+    for (auto& block : said) {
+      const std::int64_t before = engine.Counter("control_messages_sent");
+      TrainSteps(engine, 10);
+      block += engine.Counter("control_messages_sent") - before;
+    }
+    EXPECT_GT(engine.Counter("buckets_planned"), 0);
+    if (engine.rank() == 0) {
+      EXPECT_THAT(engine.Describe("allreduce_selection"), HasSubstr("measured"));
+    }
+    TrainSteps(engine, 1);  // nobody ends its engine before all have asked
+  });
+  EXPECT_GT(said.front(), 0) << "first it is negotiated";
+  // Later a plan may give way to one with faster algorithms, ever more rarely.
+  const auto silent = std::count(said.begin() + kBlocks / 2, said.end(), 0);
+  EXPECT_GE(silent, kBlocks / 4);
 }
 
 TEST(EngineSelectionTest, WithoutAStageOneHostIsMeasuredToo) {

@@ -131,6 +131,85 @@ TEST_F(TimelineTest, BucketsShowTheirAlgorithmAndWhatTheScheduleSaid) {
   EXPECT_NEAR(at("predicted_end") - at("predicted_start"), 2.5e6, 1.0);
 }
 
+TEST_F(TimelineTest, PlansAndBucketsHaveLanesOfTheirOwn) {
+  Timeline timeline;
+  ASSERT_TRUE(timeline.Start(Path("plans"), false));
+  timeline.PlanStart({.set = 1,
+                      .plan = 2,
+                      .rule = "optimal",
+                      .tensors = 5,
+                      .buckets = 2,
+                      .predicted = 0.0125,
+                      .cost = "1 us + 2 GB/s"});
+  const BucketFacts facts{.number = 9,
+                          .set = 1,
+                          .tensors = 3,
+                          .bytes = 12,
+                          .algorithm = "ring",
+                          .planned = PlanPlace{2, 4, 1}};
+  timeline.BucketStart("ALLREDUCE", facts);
+  timeline.OperationStart("x", "ALLREDUCE", facts);
+  timeline.OperationEnd("x", ElementType::kFloat32, {1});
+  timeline.BucketEnd(1);
+  timeline.StepEnd({.set = 1, .plan = 2, .step = 4, .took = 0.013, .predicted = 0.0125});
+  timeline.BucketStart("ALLGATHER", {.number = 10, .set = 1, .tensors = 1, .bytes = 4});
+  timeline.BucketEnd(1);
+  timeline.BucketEnd(1);  // nothing is open any more
+  timeline.PlanEnd({1, 5, 1, "rank 3: 'x' is \"new\""});
+  timeline.Stop();
+  auto trace = ReadTrace(Path("plans"));
+  ASSERT_THAT(trace, SizeIs(15));
+  trace.erase(trace.begin(), trace.begin() + 2);
+  EXPECT_THAT(
+      trace,
+      ElementsAre(
+          R"({"args":{"name":"plans of set 1"},"name":"thread_name","ph":"M","pid":0,"tid":2})",
+          R"({"args":{"buckets":2,"cost":"1 us + 2 GB/s","plan":2,"predicted_us":12500,)"
+          R"("rule":"optimal","set":1,"tensors":5},"name":"PLAN","ph":"B","pid":0,"tid":2})",
+          R"({"args":{"name":"buckets of set 1"},"name":"thread_name","ph":"M","pid":0,"tid":3})",
+          R"({"args":{"algorithm":"ring","bucket":9,"bytes":12,"index":1,"plan":2,"set":1,)"
+          R"("step":4,"tensors":3},"name":"ALLREDUCE, bucket 1","ph":"B","pid":0,"tid":3})",
+          R"({"args":{"name":"x"},"name":"process_name","ph":"M","pid":1})",
+          R"({"args":{"sort_index":1},"name":"process_sort_index","ph":"M","pid":1})",
+          R"({"args":{"algorithm":"ring","bucket":9,"bytes":12,"index":1,"plan":2,"set":1,)"
+          R"("step":4,"tensors":3},"name":"ALLREDUCE","ph":"B","pid":1})",
+          R"({"args":{"dtype":"float32","shape":"[1]"},"ph":"E","pid":1})",
+          R"({"ph":"E","pid":0,"tid":3})",
+          R"({"args":{"plan":2,"predicted_us":12500,"step":4,"took_us":13000},"name":"STEP",)"
+          R"("ph":"i","pid":0,"s":"t","tid":2})",
+          R"({"args":{"bucket":10,"bytes":4,"set":1,"tensors":1},"name":"ALLGATHER, negotiated",)"
+          R"("ph":"B","pid":0,"tid":3})",
+          R"({"ph":"E","pid":0,"tid":3})",
+          R"({"args":{"buckets_of_one_more":1,"steps":5,"why":"rank 3: 'x' is \"new\""},"ph":"E",)"
+          R"("pid":0,"tid":2})"));
+}
+
+TEST_F(TimelineTest, APlanInForceIsShownWhenRecordingStarts) {
+  Timeline timeline;
+  timeline.PlanStart({.set = 0, .plan = 1, .rule = "wfbp"});
+  timeline.PlanStart({.set = 3, .plan = 7, .rule = "wfbp"});
+  timeline.PlanEnd({3, 1, 0, "done"});
+  ASSERT_TRUE(timeline.Start(Path("in_force"), false));
+  timeline.Stop();
+  const auto trace = ReadTrace(Path("in_force"));
+  ASSERT_THAT(trace, SizeIs(4));
+  EXPECT_THAT(trace[3], AllOf(HasSubstr(R"("plan":1,)"), HasSubstr(R"("name":"PLAN","ph":"B")")));
+}
+
+TEST_F(TimelineTest, AnOperationGivenUpEndsAndSaysSo) {
+  Timeline timeline;
+  ASSERT_TRUE(timeline.Start(Path("given_up"), false));
+  timeline.OperationStart("x", "ALLREDUCE");
+  timeline.ActivityStart("x", "GLOO_ALLREDUCE");
+  timeline.OperationDropped("x");
+  timeline.NegotiateStart("x", "ALLREDUCE");
+  timeline.Stop();
+  const auto trace = ReadTrace(Path("given_up"));
+  ASSERT_THAT(trace, SizeIs(9));
+  EXPECT_EQ(trace[6], R"({"ph":"E","pid":1})");
+  EXPECT_EQ(trace[7], R"({"args":{"dropped":1},"ph":"E","pid":1})");
+}
+
 TEST_F(TimelineTest, CyclesAreMarkedOnlyWhenAskedFor) {
   Timeline timeline;
   ASSERT_TRUE(timeline.Start(Path("no_cycles"), false));
@@ -212,8 +291,12 @@ TEST_F(TimelineTest, ThreadsMayRecordWhileFilesAreSwitched) {
     const std::string name = "tensor \"" + std::to_string(i % 50) + "\"";
     timeline.NegotiateStart(name, "ALLREDUCE");
     timeline.NegotiateEnd(name);
+    timeline.PlanStart({.set = i % 3, .plan = 1, .rule = "wfbp"});
+    timeline.BucketStart("ALLREDUCE", {.number = i});
     timeline.OperationStart(name, "ALLREDUCE");
     timeline.OperationEnd(name, ElementType::kFloat32, {i});
+    timeline.BucketEnd(0);
+    timeline.PlanEnd({i % 3, 1, 0, "because"});
   }
 }
 

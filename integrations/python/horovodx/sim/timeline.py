@@ -174,10 +174,13 @@ class _Reader:
             return
         if stack.pop() not in KINDS:
             return
-        operation = self.running.pop(pid)
-        operation.ended = now
-        operation.bytes = _bytes(_args(event))
         self._ended_since_start = True
+        operation = self.running.pop(pid, None)
+        args = _args(event)
+        if operation is None or "dropped" in args:
+            return  # its plan ended before it: it runs again
+        operation.ended = now
+        operation.bytes = _bytes(args)
 
 
 def _steps(groups: list[Group]) -> list[Recorded]:

@@ -23,6 +23,7 @@ from typing import IO
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+import cells_bars  # noqa: E402
 import cells_queue  # noqa: E402
 import cells_table  # noqa: E402
 from hosts_command import SshHosts, job, leave_when_told, why_not  # noqa: E402
@@ -127,6 +128,7 @@ def _options() -> argparse.Namespace:
     shared = f"cells at once, where the link is the limit ({', '.join(_NETWORK_BOUND)}) and as "
     parser.add_argument("--parallel", type=int, default=1, help=shared + "far as memory lasts (1)")
     parser.add_argument("--show", action="store_true", help="run nothing")
+    parser.add_argument("--strict", action="store_true", help="exit code 1 if a bar is missed")
     parser.add_argument("--cell", help=argparse.SUPPRESS)  # this one, here and now
     return parser.parse_args()
 
@@ -153,9 +155,10 @@ def main() -> int:
         ]
         left = [cell for cell in cells if not (options.out / f"{cell.name}.json").exists()]
         failed = cells_queue.run_all(left, options.out, options.parallel, _start)
-    files = sorted(options.out.glob("*.json"))
-    print(cells_table.text([json.loads(file.read_text()) for file in files]))
-    return 1 if failed else 0
+    found = [json.loads(file.read_text()) for file in sorted(options.out.glob("*.json"))]
+    print(cells_table.text(found))
+    held = cells_bars.all_held(cells_bars.judge(found))
+    return 1 if failed or (options.strict and not held) else 0
 
 
 if __name__ == "__main__":

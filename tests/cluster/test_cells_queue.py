@@ -109,7 +109,7 @@ def test_nothing_is_left_running_when_told_to_end(tmp_path: Path) -> None:
 def test_hosts_of_two_programs_do_not_meet() -> None:
     """The same addresses in both; when the hosts of one go, those of the other can be reached."""
     with cells.SshHosts(1) as hosts:
-        words = [sys.executable, str(HERE / "hosts_command.py"), "--hosts", "1"]
+        words = [sys.executable, str(HERE / "hosts_command.py"), "--hosts", "2"]
         other = subprocess.run(
             [*words, "--", sys.executable, "-c", "print('from', 'another')"],
             capture_output=True, text=True, timeout=60, check=True,

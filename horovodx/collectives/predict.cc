@@ -18,12 +18,16 @@ double Take(const LinkCost& link, const Cost& cost, double flows = 1.0) {
 
 }  // namespace
 
+double SecondsByLinks(const LevelTraffic& traffic, const LevelCosts& levels) {
+  const double host = Take(levels.host, traffic.host);
+  const double net = Take(levels.net, traffic.net, traffic.flows);
+  return host + net - traffic.beside * std::min(host, net);
+}
+
 double SecondsByLinks(AllreduceAlgorithm algorithm, const SelectInput& input,
                       const LevelCosts& levels, Until until) {
   const LevelTraffic t = LevelTrafficOf(algorithm, input);
-  const double host = Take(levels.host, t.host);
-  const double net = Take(levels.net, t.net, t.flows);
-  const double all = host + net - t.beside * std::min(host, net);
+  const double all = SecondsByLinks(t, levels);
   if (until == Until::kAll) return all;
   const double after = Take(levels.host, t.host_after_first) + Take(levels.net, t.net_after_first);
   return std::max(all - after, 0.0);

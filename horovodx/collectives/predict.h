@@ -15,6 +15,8 @@
 
 namespace horovodx::collectives {
 
+struct LevelTraffic;  // level_traffic.h
+
 // A message takes latency + bytes * seconds_per_byte.
 struct LinkCost {
   double latency = 0.0;
@@ -55,5 +57,7 @@ Prediction PredictAllreduce(AllreduceAlgorithm algorithm, const SelectInput& inp
 enum class Until { kAll, kFirst };
 double SecondsByLinks(AllreduceAlgorithm algorithm, const SelectInput& input,
                       const LevelCosts& levels, Until until = Until::kAll);
+// Until all have, of traffic that was counted before.
+double SecondsByLinks(const LevelTraffic& traffic, const LevelCosts& levels);
 
 }  // namespace horovodx::collectives

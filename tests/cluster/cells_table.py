@@ -1,20 +1,14 @@
-"""What cells have shown, as a table, and how it stands against the bars. Pure."""
+"""What cells have shown, as tables, and how it stands against the bars. Pure."""
 
 from __future__ import annotations
 
 import math
-import statistics
 from typing import Any
 
+import cells_bars
+from cells_bars import link, median, name
+
 WAYS = ("wfbp", "fusion", "mgwfbp", "optimal", "buckets", "gloo")
-
-
-def _median(found: dict[str, Any], way: str) -> float:
-    return statistics.median(found["ways"][way]["seconds"])
-
-
-def _geometric(values: list[float]) -> float:
-    return math.exp(statistics.fmean(map(math.log, values)))
 
 
 def steps_table(cells: list[dict[str, Any]]) -> list[str]:
@@ -24,57 +18,36 @@ def steps_table(cells: list[dict[str, Any]]) -> list[str]:
         "|---" * (len(WAYS) + 3) + "|",
     ]
     for found in cells:
-        cell = found["cell"]
-        link = "unshaped" if cell["rate"] == "none" else cell["rate"]
-        times = {way: _median(found, way) for way in found["ways"]}
-        others = [t for way, t in times.items() if way not in ("optimal", "gloo")]
+        times = {way: median(found, way) for way in found["ways"]}
         shown = [f"{times[way] * 1e3:,.0f}" if way in times else "" for way in WAYS]
-        ratio = times["optimal"] / min(others) if others and "optimal" in times else math.nan
-        messages = max(max(way["control_messages"]) for way in found["ways"].values())
-        name = f"{cell['hosts']} x {cell['ranks']}, {link}, {cell['workload']}"
-        lines.append(f"| {name} | {' | '.join(shown)} | {ratio:.3f} | {messages:.1f} |")
+        ratio = cells_bars.against_best(found) or math.nan
+        messages = cells_bars.control_messages(found)
+        lines.append(f"| {name(found)} | {' | '.join(shown)} | {ratio:.3f} | {messages:.1f} |")
     return lines
 
 
 def allreduce_table(cells: list[dict[str, Any]]) -> list[str]:
-    """Large allreduces against what plain TCP would take for the same bytes."""
+    """Allreduces against what plain TCP would take for the same bytes."""
     lines = ["| cell | bytes | ms | link's limit, ms | reached |", "|---|---|---|---|---|"]
     for found in cells:
         cell = found["cell"]
-        tcp = cell["plain_tcp_bytes_per_second"]
-        link = "unshaped" if cell["rate"] == "none" else cell["rate"]
         for row in found["rows"]:
-            limit = 2 * (cell["hosts"] - 1) / cell["hosts"] * row["bytes"] / tcp
-            seconds = row["seconds"]
-            name = f"{cell['hosts']} x {cell['ranks']}, {link}"
-            size = f"{int(row['bytes']) >> 20} MiB"
-            times = f"{seconds * 1e3:,.1f} | {limit * 1e3:,.1f}"
-            lines.append(f"| {name} | {size} | {times} | {limit / seconds:.0%} |")
+            share = cells_bars.reached(found, row)
+            size, mebibytes = int(row["bytes"]), int(row["bytes"]) >> 20
+            text = f"{mebibytes} MiB" if mebibytes else f"{size >> 10} KiB"
+            times = f"{row['seconds'] * 1e3:,.1f} | {share * row['seconds'] * 1e3:,.1f}"
+            place = f"{cell['hosts']} x {cell['ranks']}, {link(found)}"
+            lines.append(f"| {place} | {text} | {times} | {share:.0%} |")
     return lines
 
 
-def bars(cells: list[dict[str, Any]]) -> list[str]:
-    """How `optimal` stands."""
-    lines = []
-    worst = 0.0
-    gains: dict[str, list[float]] = {"wfbp": [], "buckets": [], "gloo": []}
-    for found in cells:
-        if "optimal" not in found["ways"]:
-            continue
-        ours = _median(found, "optimal")
-        others = [_median(found, way) for way in found["ways"] if way not in ("optimal", "gloo")]
-        if others:
-            worst = max(worst, ours / min(others))
-        if found["cell"]["rate"] != "none":
-            for way, ratios in gains.items():
-                if way in found["ways"]:
-                    ratios.append(_median(found, way) / ours)
-    lines.append(f"optimal / best other schedule, worst of {len(cells)} cells: {worst:.3f}")
-    for way, ratios in gains.items():
-        if ratios:
-            what = f"{way} / optimal, geometric mean of {len(ratios)} shaped cells"
-            lines.append(f"{what}: {_geometric(ratios):.2f}")
-    return lines
+def over_gloo(cells: list[dict[str, Any]]) -> list[str]:
+    """No bar, but worth knowing."""
+    ratios = cells_bars.gains(cells, "gloo")
+    if not ratios:
+        return []
+    mean = f"{cells_bars.geometric(ratios):.2f}"
+    return [f"gloo / optimal, geometric mean of {len(ratios)} shaped cells: {mean}"]
 
 
 def text(found: list[dict[str, Any]]) -> str:
@@ -83,7 +56,7 @@ def text(found: list[dict[str, Any]]) -> str:
     sums = [cell for cell in found if "ways" not in cell]
     lines = []
     if steps:
-        lines += [*steps_table(steps), "", *bars(steps), ""]
+        lines += [*steps_table(steps), "", *over_gloo(steps), ""]
     if sums:
-        lines += allreduce_table(sums)
-    return "\n".join(lines)
+        lines += [*allreduce_table(sums), ""]
+    return "\n".join([*lines, *map(str, cells_bars.judge(found))])

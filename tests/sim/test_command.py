@@ -63,6 +63,24 @@ def test_splitting_hides_more(capsys):
     assert split < whole
 
 
+def test_both_halves_of_a_split_allreduce_are_told(capsys, worked):
+    words = (worked, *SLOW, "--workers", 2)
+    assert "gather_start_seconds" not in steps(capsys, *words)["optimal", 2]["buckets"][0]
+    buckets = steps(capsys, *words, "--split")["optimal", 2]["buckets"]
+    halves = max(bucket["end_seconds"] for bucket in buckets)
+    # First layers first, one after another, after the last reduce-scatter.
+    for bucket in reversed(buckets):
+        assert bucket["gather_start_seconds"] == pytest.approx(halves)
+        took = bucket["end_seconds"] - bucket["start_seconds"]
+        assert bucket["gather_end_seconds"] == pytest.approx(halves + took)
+        halves = bucket["gather_end_seconds"]
+
+
+def test_numbers_of_workers_that_double(capsys, worked):
+    found = steps(capsys, worked, "--workers", "1-12,20")
+    assert [count for _, count in found] == [1, 2, 4, 8, 12, 20]
+
+
 def test_table(capsys, worked):
     code, out, _ = run(capsys, worked, *SLOW, "--workers", "1,2")
     assert code == 0
@@ -141,7 +159,9 @@ def test_times_of_a_worker(capsys):
         (["resnet50", "--workers", "2", "--json", "/nowhere/a"], "/nowhere/a: No such file"),
         (["--from", "nowhere.json"], "nowhere.json: No such file"),
         (["--from", "a.json", "--workers", "2"], "not with workers"),
-        (["resnet50", "--step", "1"], "--step: goes with --from"),
+        (["resnet50", "--step", "1"], "--step: goes with a timeline"),
+        (["resnet50", "--workers", "8-4"], "--workers: '8-4' ends before it begins"),
+        (["resnet50", "--workers", "8-"], "--workers: ''"),
     ],
 )
 def test_nonsense_is_named(capsys, words, said):
@@ -156,7 +176,8 @@ def test_nonsense_is_named(capsys, words, said):
     [
         ("", "not JSON"),
         ("[" * 100_000, "not JSON"),
-        ("[]", "needs an object with a list 'gradients'"),
+        ("{}", "needs an object with a list 'gradients'"),
+        ("[]", "no finished operation in 0 events"),
         ('{"gradients": []}', "gradients: is empty"),
         ('{"gradients": [1]}', "gradients[0]: 1 is not an object"),
         ('{"gradients": [{"bytes": 1}]}', "gradients[0]: needs 'backward_ms'"),

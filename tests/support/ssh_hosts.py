@@ -64,7 +64,6 @@ class SshHosts:
         self._switch = self._name + "s"
         self._servers: list[Sshd] = []
         self.folder = ""
-        self._made_run_sshd = False
 
     # --- what tests use ---
 
@@ -227,9 +226,8 @@ class SshHosts:
         with open(ssh, "w", encoding="utf-8") as file:
             file.write(f'#!/bin/sh\nexec {shutil.which("ssh")} -F {self.folder}/ssh_config "$@"\n')
         os.chmod(ssh, 0o755)
-        if not os.path.isdir("/run/sshd"):
-            os.mkdir("/run/sshd", 0o755)
-            self._made_run_sshd = True
+        # As its service does at boot. It stays: sshds of another process may be using it.
+        os.makedirs("/run/sshd", 0o755, exist_ok=True)
 
     def _tear_down(self) -> None:
         for host in range(self.count):
@@ -241,8 +239,6 @@ class SshHosts:
             _ip("netns", "del", self.namespace(host), check=False)
         _ip("netns", "del", self._switch, check=False)
         shutil.rmtree(self.folder, ignore_errors=True)
-        if self._made_run_sshd:
-            os.rmdir("/run/sshd")
 
 
 def _kill(pid: int) -> None:

@@ -16,6 +16,29 @@ collectives::SelectInput InputOf(const Cluster& cluster, std::uint64_t bytes) {
           .overrides = cluster.rules};
 }
 
+collectives::LevelCosts LevelsOf(const Cluster& cluster) { return {cluster.host, cluster.net}; }
+
+// What an engine knows that has measured here: its links, and by how much each algorithm that it
+// would choose from took longer than they say.
+collectives::AllreduceCosts MeasuredOn(const Cluster& cluster, const collectives::SelectInput& in) {
+  collectives::AllreduceCosts costs{LevelsOf(cluster), {}};
+  const double at = std::max(1.0, static_cast<double>(in.bytes));
+  for (const A algorithm : collectives::EligibleAllreduces(in)) {
+    const double by_links = SecondsByLinks(algorithm, in, costs.levels);
+    if (by_links <= 0.0) continue;
+    const double factor = SecondsOf(algorithm, cluster, in.bytes) / by_links;
+    costs.corrections[static_cast<std::size_t>(algorithm)] = {{at, factor}};
+  }
+  return costs;
+}
+
+A AsTheEngine(const Cluster& cluster, std::uint64_t bytes) {
+  collectives::SelectInput in = InputOf(cluster, bytes);
+  const collectives::AllreduceCosts costs = MeasuredOn(cluster, in);
+  in.costs = &costs;
+  return collectives::SelectAllreduce(in);
+}
+
 }  // namespace
 
 Traffic TrafficOf(A algorithm, const Cluster& cluster, std::uint64_t bytes) {
@@ -31,20 +54,17 @@ Traffic TrafficOf(A algorithm, const Cluster& cluster, std::uint64_t bytes) {
 double SecondsOf(A algorithm, const Cluster& cluster, std::uint64_t bytes) {
   if (cluster.ranks() == 1) return 0.0;
   const Traffic t = TrafficOf(algorithm, cluster, bytes);
-  const double host = static_cast<double>(t.host.steps) * cluster.host.latency +
-                      t.host.path_bytes * cluster.host.seconds_per_byte;
-  const double net = static_cast<double>(t.net.steps) * cluster.net.latency +
-                     t.net.path_bytes * t.flows * cluster.net.seconds_per_byte;
-  return host + net - t.beside * std::min(host, net) + t.reduced * cluster.reduce;
+  return SecondsByLinks(t, LevelsOf(cluster)) + t.reduced * cluster.reduce;
 }
 
 Result<Choice> Choice::Of(std::string_view name) {
   if (name == "auto") return Choice{How::kAuto, A::kRing};
+  if (name == "rules") return Choice{How::kRules, A::kRing};
   if (name == "best") return Choice{How::kBest, A::kRing};
   if (const auto algorithm = collectives::AllreduceNamed(name)) {
     return Choice{How::kNamed, *algorithm};
   }
-  std::string known = "auto, best";
+  std::string known = "auto, rules, best";
   for (const A a : collectives::AllAllreduceAlgorithms()) {
     known += ", " + std::string(NameOf(a));
   }
@@ -57,6 +77,8 @@ A AlgorithmFor(const Choice& choice, const Cluster& cluster, std::uint64_t bytes
     case Choice::How::kNamed:
       return choice.named;
     case Choice::How::kAuto:
+      return AsTheEngine(cluster, bytes);
+    case Choice::How::kRules:
       return collectives::SelectAllreduce(InputOf(cluster, bytes));
     case Choice::How::kBest:
       break;

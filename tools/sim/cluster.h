@@ -29,7 +29,7 @@ struct Cluster {
   // False: every message is as long as it needs to be, as publications assume. True: long buffers
   // go in windows and pieces, as in the engine, and each message has its latency.
   bool windows = true;
-  std::vector<collectives::AllreduceRule> rules;  // HOROVODX_ALLREDUCE; for kAuto
+  std::vector<collectives::AllreduceRule> rules;  // HOROVODX_ALLREDUCE; for kAuto, kRules
 
   int ranks() const { return hosts * ranks_per_host; }
 };
@@ -42,10 +42,10 @@ Traffic TrafficOf(collectives::AllreduceAlgorithm algorithm, const Cluster& clus
 double SecondsOf(collectives::AllreduceAlgorithm algorithm, const Cluster& cluster,
                  std::uint64_t bytes);
 
-// "auto": what the engine would choose by its rules. "best": the one that takes least. Else the
-// name of an algorithm.
+// "auto": what the engine would choose once it has measured; "rules": what it does before, and with
+// HOROVODX_SELECTION=rules. "best": the one that takes least. Else the name of an algorithm.
 struct Choice {
-  enum class How { kAuto, kBest, kNamed };
+  enum class How { kAuto, kRules, kBest, kNamed };
   How how = How::kAuto;
   collectives::AllreduceAlgorithm named = collectives::AllreduceAlgorithm::kRing;
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <utility>
 
 namespace horovodx::sim {
 namespace {
@@ -88,13 +89,64 @@ TEST(ClusterTest, BestIsTheLeastOfAll) {
   }
 }
 
-TEST(ClusterTest, AutoIsWhatTheEngineChooses) {
+TEST(ClusterTest, TheUsersRulesComeFirst) {
   Cluster c = Of(4, 1);
   const Choice choice = Choice::Of("auto").value();
   EXPECT_EQ(AlgorithmFor(choice, c, 100), A::kRecursiveDoubling);
   EXPECT_EQ(AlgorithmFor(choice, c, 100 << 20), A::kRing);
   c.rules = collectives::ParseAllreduceRules("tree:0-1K").value();
   EXPECT_EQ(AlgorithmFor(choice, c, 100), A::kTree);
+}
+
+// By slices the rings between hosts travel while ranks of a host add up: the longer of the two
+// counts, but for the first window. As the engine itself predicts it.
+TEST(ClusterTest, WorkInsideAHostRunsBesideTheNetwork) {
+  Cluster c = Of(4, 2);
+  c.windows = true;
+  c.reduce = 0.0;
+  for (const A a : {A::kHierarchicalSlices, A::kTorus}) {
+    const Traffic t = TrafficOf(a, c, 64 << 20);
+    const double host = static_cast<double>(t.host.steps) * 1e-6 + t.host.path_bytes * 1e-10;
+    const double net = static_cast<double>(t.net.steps) * 50e-6 + t.net.path_bytes * 2 * 1e-9;
+    EXPECT_GT(t.beside, 0.9);
+    EXPECT_LT(SecondsOf(a, c, 64 << 20), net + 0.1 * host);
+    const collectives::SelectInput in{
+        .bytes = 64 << 20, .ranks = 8, .hosts = 4, .ranks_per_host = 2};
+    EXPECT_EQ(SecondsOf(a, c, 64 << 20), SecondsByLinks(a, in, {c.host, c.net}));
+  }
+}
+
+TEST(ClusterTest, AutoGoesByTimeWhereTheRulesGoBySize) {
+  const Cluster c = Of(16, 1);  // 30 messages of 50 us round the ring
+  EXPECT_EQ(AlgorithmFor(Choice::Of("rules").value(), c, 600 << 10), A::kRing);
+  EXPECT_EQ(AlgorithmFor(Choice::Of("auto").value(), c, 600 << 10), A::kRecursiveHalvingDoubling);
+}
+
+// With costs of links alone: the choice of the engine, size by size.
+TEST(ClusterTest, AutoIsTheEnginesOwnSelection) {
+  for (const auto& [hosts, local] : {std::pair{2, 1}, {5, 1}, {8, 2}, {16, 4}}) {
+    Cluster c = Of(hosts, local);
+    c.windows = true;
+    c.reduce = 0.0;
+    const collectives::AllreduceCosts costs{{c.host, c.net}, {}};
+    for (std::size_t bytes = 64; bytes < (std::size_t{1} << 28); bytes = bytes * 5 / 3) {
+      const collectives::SelectInput in{.bytes = bytes,
+                                        .ranks = hosts * local,
+                                        .hosts = hosts,
+                                        .ranks_per_host = local,
+                                        .costs = &costs};
+      EXPECT_EQ(AlgorithmFor(Choice::Of("auto").value(), c, bytes), SelectAllreduce(in)) << bytes;
+    }
+  }
+}
+
+// What adding up takes counts, too: recursive doubling adds up everything at every step.
+TEST(ClusterTest, AutoKnowsWhatAddingUpTakes) {
+  Cluster c = Of(4, 1);
+  const Choice choice = Choice::Of("auto").value();
+  ASSERT_EQ(AlgorithmFor(choice, c, 8000), A::kRecursiveDoubling);
+  c.reduce = 1e-6;
+  EXPECT_NE(AlgorithmFor(choice, c, 8000), A::kRecursiveDoubling);
 }
 
 TEST(ClusterTest, AnAlgorithmThatIsNoneIsNamed) {

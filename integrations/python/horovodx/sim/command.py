@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
+import os
 import sys
 from typing import Any
 
-from horovodx.sim import explain, pictures, png, report, units, workload
+from horovodx.sim import explain, pictures, png, report, timeline, units, workload
 from horovodx.sim.core import SCHEDULES, Cluster, Run
 from horovodx.sim.models import MODELS
+from horovodx.sim.recording import of_recording
 from horovodx.sim.svg import Drawing
 from horovodx.sim.sweep import Point, places, sweep, usual_workers
-from horovodx.sim.timeline import read_timeline, usual_step
 from horovodx.sim.trace import chrome_trace
 from horovodx.sim.units import BadInput
 
@@ -24,6 +26,7 @@ a schedule, with the schedules and cost formulas of the engine itself; or explai
   hvdx-sim bert_base --workers 8,64 --schedule all    every schedule
   hvdx-sim vgg16 --workers 64 --ranks-per-host 8 --net 20us,100Gbit/s --picture step.svg
   hvdx-sim my_model.json --forward-ms 30              gradients and times from a file
+  hvdx-sim timeline.json --workers 1-1024             a step that the engine recorded, elsewhere
   hvdx-sim --from timeline.json                       where the time of a recorded step went
 """
 _MORE = """\
@@ -31,6 +34,10 @@ Quantities have units: 50us, 10Gbit/s, 1.2GB/s, 25MiB. A link is a latency and a
 
 A model file is {"name": ..., "batch": ..., "forward_ms": ..., "gradients": [{"name": ...,
 "elements" or "bytes": ..., "backward_ms": ...}, ...]}, gradients in forward order.
+
+A timeline (HOROVOD_TIMELINE) as the model: sizes of gradients and when they were ready are those of
+the recording, medians over its steps or of --step N. The forward pass is what lies between the last
+result of a step and the first gradient of the next, the optimizer included; or --forward-ms.
 
 Times of the models known by name are in proportion to their multiply-adds (backward twice forward;
 a normalised value counts as 80). --tflops sets the speed of a worker; --rate, --forward-ms and
@@ -50,9 +57,9 @@ def _arguments() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = parser.add_argument
-    add("model", nargs="?", help=f"{', '.join(MODELS)}, or a JSON file")
-    add("--from", dest="timeline", metavar="FILE", help="a timeline that the engine recorded")
-    add("--step", metavar="N", help="with --from: which step (a usual one)")
+    add("model", nargs="?", help=f"{', '.join(MODELS)}, or a JSON file: a model or a timeline")
+    add("--from", dest="timeline", metavar="FILE", help="explain a timeline of the engine")
+    add("--step", metavar="N", help="of a timeline: which step (a usual one)")
     worker = parser.add_argument_group("worker")
     add = worker.add_argument
     add("--batch", metavar="N", help="examples a worker and step (32)")
@@ -63,7 +70,7 @@ def _arguments() -> argparse.ArgumentParser:
     add("--element-bytes", metavar="N", help="of a gradient (4)")
     cluster = parser.add_argument_group("cluster")
     add = cluster.add_argument
-    add("--workers", metavar="N,...", help="numbers of workers (1 to 100,000)")
+    add("--workers", metavar="N,...", help="numbers of workers; 1-64 doubles (1 to 100,000)")
     add("--ranks-per-host", metavar="N", help="(1)")
     add("--net", metavar="LINK", help="between hosts (50us,10Gbit/s)")
     add("--host", metavar="LINK", help="inside a host (5us,10GB/s)")
@@ -72,8 +79,9 @@ def _arguments() -> argparse.ArgumentParser:
     schedule = parser.add_argument_group("what leaves when, and how")
     add = schedule.add_argument
     add("--schedule", metavar="NAME,...", help=f"{', '.join(SCHEDULES)} or all (optimal)")
-    add("--algorithm", metavar="NAME", help="auto (the engine's choice), best, ring, ... (auto)")
-    add("--allreduce", metavar="RULES", help="as HOROVODX_ALLREDUCE, for auto")
+    which = "auto (the engine's, having measured), rules (before that), best, ring, ... (auto)"
+    add("--algorithm", metavar="NAME", help=which)
+    add("--allreduce", metavar="RULES", help="as HOROVODX_ALLREDUCE, for auto and rules")
     add("--threshold", metavar="SIZE", help="HOROVOD_FUSION_THRESHOLD (128MiB)")
     add("--bucket", metavar="SIZE", help="of the schedule buckets (25MiB)")
     add("--split", action="store_true", help="allgathers travel in the next forward pass")
@@ -93,27 +101,49 @@ def _whole(text: str, what: str, most: int = 100_000_000) -> int:
     return int(value)
 
 
+def _milliseconds(args: argparse.Namespace, which: str) -> float | None:
+    """Seconds of a pass; None: not given."""
+    text = getattr(args, f"{which}_ms")
+    return None if text is None else units.number(text, f"--{which}-ms") / 1e3
+
+
+def _no_step(args: argparse.Namespace) -> None:
+    if args.step is not None:
+        raise BadInput("--step: goes with a timeline")
+
+
+def _of_file(args: argparse.Namespace, element_bytes: int) -> workload.Workload:
+    """A model file, or a timeline."""
+    data = workload.load_json(args.model)
+    recorded = timeline.is_timeline(data)
+    for option in ("tflops",) if recorded else ("batch", "tflops"):
+        if getattr(args, option) is not None:
+            raise BadInput(f"--{option}: a file says itself what it takes")
+    if not recorded:
+        _no_step(args)
+        return workload.of_object(data, args.model, element_bytes)
+    steps = timeline.steps_of(data, args.model)
+    number = None if args.step is None else _step_number(args.step, steps)
+    batch = _whole(args.batch or "1", "--batch", 1_000_000)
+    # At a rate, both passes are set from it.
+    forward = 0.0 if args.rate is not None else _milliseconds(args, "forward")
+    return of_recording(steps, number, args.model, batch, forward)
+
+
 def _workload(args: argparse.Namespace) -> workload.Workload:
     element_bytes = _whole(args.element_bytes or "4", "--element-bytes", 16)
     if args.model in MODELS:
+        _no_step(args)
         batch = _whole(args.batch or "32", "--batch", 1_000_000)
         tflops = units.number(args.tflops or "10", "--tflops", 1e-6)
         found = workload.of_model(MODELS[args.model](), batch, element_bytes, 1e12 * tflops)
-    elif args.model.endswith(".json"):
-        for option in ("batch", "tflops"):
-            if getattr(args, option) is not None:
-                raise BadInput(f"--{option}: a model file says itself what it takes")
-        found = workload.of_file(args.model, element_bytes)
+    elif args.model.endswith(".json") or os.path.isfile(args.model):
+        found = _of_file(args, element_bytes)
     else:
         raise BadInput(f"no model '{args.model}'; there are {', '.join(MODELS)}, and JSON files")
     if args.rate is not None:
         found = workload.at_rate(found, units.number(args.rate, "--rate", 1e-9))
-    passes = {
-        name: units.number(getattr(args, f"{name}_ms"), f"--{name}-ms") / 1e3
-        for name in ("forward", "backward")
-        if getattr(args, f"{name}_ms") is not None
-    }
-    return found.scaled(passes.get("forward"), passes.get("backward"))
+    return found.scaled(_milliseconds(args, "forward"), _milliseconds(args, "backward"))
 
 
 def _cluster(args: argparse.Namespace) -> Cluster:
@@ -133,6 +163,17 @@ def _cluster(args: argparse.Namespace) -> Cluster:
     return cluster
 
 
+def _counts(word: str) -> list[int]:
+    """8, or from 1-64 each power of two times the first, and the last."""
+    if "-" not in word:
+        return [_whole(word, "--workers")]
+    first, last = (_whole(end, "--workers") for end in word.split("-", 1))
+    if first > last:
+        raise BadInput(f"--workers: '{word}' ends before it begins")
+    doubled = itertools.takewhile(lambda count: count < last, (first << k for k in range(64)))
+    return [*doubled, last]
+
+
 def _runs(args: argparse.Namespace) -> list[Run]:
     schedules = (args.schedule or "optimal").split(",")
     if schedules == ["all"]:
@@ -145,7 +186,7 @@ def _runs(args: argparse.Namespace) -> list[Run]:
     if args.workers is None:
         workers = usual_workers(ranks)
     else:
-        workers = [_whole(word, "--workers") for word in args.workers.split(",")]
+        workers = [count for word in args.workers.split(",") for count in _counts(word)]
     algorithm = args.algorithm or "auto"
     if len(algorithm.split()) != 1:
         raise BadInput(f"--algorithm: '{algorithm}' is no name")
@@ -182,8 +223,6 @@ def _simulate(args: argparse.Namespace) -> None:
     for option in ("plot", "picture"):
         if getattr(args, option) is not None:
             _check_picture(getattr(args, option), f"--{option}")
-    if args.step is not None:
-        raise BadInput("--step: goes with --from")
     load, cluster, runs = _workload(args), _cluster(args), _runs(args)
     points: list[Point] = sweep(load, cluster, runs)
     if "-" not in (args.json, args.plot, args.picture, args.trace):
@@ -199,16 +238,21 @@ def _simulate(args: argparse.Namespace) -> None:
         _write(args.trace, json.dumps(chrome_trace(load, shown.step), indent=1))
 
 
+def _step_number(text: str, steps: list[timeline.Recorded]) -> int:
+    number = int(units.number(text, "--step"))
+    if number >= len(steps):
+        raise BadInput(f"--step: there is no step {number}; the recording has {len(steps)}")
+    return number
+
+
 def _explain(args: argparse.Namespace) -> None:
     given = {k for k, v in vars(args).items() if v not in (None, False)}
     if more := sorted(given - {"timeline", "step", "json"}):
         raise BadInput(f"--from goes with --step and --json only, not with {more[0]}")
-    steps = read_timeline(args.timeline)
-    number = usual_step(steps)
+    steps = timeline.read_timeline(args.timeline)
+    number = timeline.usual_step(steps)
     if args.step is not None:
-        number = int(units.number(args.step, "--step"))
-        if number >= len(steps):
-            raise BadInput(f"--step: there is no step {number}; the recording has {len(steps)}")
+        number = _step_number(args.step, steps)
     if args.json is not None:
         _write(args.json, json.dumps(explain.as_json(steps, number), indent=1))
     if args.json != "-":

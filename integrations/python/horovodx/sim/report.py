@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from horovodx.sim.core import Cluster
+from horovodx.sim.core import Bucket, Cluster
 from horovodx.sim.sweep import Point
 from horovodx.sim.units import in_bytes, in_time
 from horovodx.sim.workload import Workload
@@ -45,6 +45,22 @@ def table(points: list[Point]) -> str:
     return "\n\n".join(blocks)
 
 
+def _bucket(bucket: Bucket, names: list[str]) -> dict[str, Any]:
+    """Seconds from the start of the backward pass; of a split one, those of both halves."""
+    said: dict[str, Any] = {
+        "gradients": names[bucket.first : bucket.end],
+        "bytes": bucket.bytes,
+        "waited_for": names[bucket.waited_for],
+        "ready_seconds": bucket.ready,
+        "start_seconds": bucket.started,
+        "end_seconds": bucket.ended,
+        "algorithm": bucket.algorithm,
+    }
+    if bucket.gather is not None:
+        said["gather_start_seconds"], said["gather_end_seconds"] = bucket.gather
+    return said
+
+
 def as_json(workload: Workload, cluster: Cluster, points: list[Point]) -> dict[str, Any]:
     names = [layer.name for layer in workload.arriving()]
     return {
@@ -71,18 +87,7 @@ def as_json(workload: Workload, cluster: Cluster, points: list[Point]) -> dict[s
                 "speed_up": point.speed_up,
                 "efficiency": point.efficiency,
                 "examples_per_second": point.rate,
-                "buckets": [
-                    {
-                        "gradients": names[bucket.first : bucket.end],
-                        "bytes": bucket.bytes,
-                        "waited_for": names[bucket.waited_for],
-                        "ready_seconds": bucket.ready,
-                        "start_seconds": bucket.started,
-                        "end_seconds": bucket.ended,
-                        "algorithm": bucket.algorithm,
-                    }
-                    for bucket in point.step.buckets
-                ],
+                "buckets": [_bucket(bucket, names) for bucket in point.step.buckets],
             }
             for point in points
         ],

@@ -198,9 +198,18 @@ def _steps(groups: list[Group]) -> list[Recorded]:
     return [step for step in steps if step.groups]
 
 
+def is_timeline(data: Any) -> bool:
+    """It has the shape of one: a list of events, or an object with one."""
+    return isinstance(data, list) or (isinstance(data, dict) and "traceEvents" in data)
+
+
 def read_timeline(path: str) -> list[Recorded]:
     """The steps of a recorded timeline; an error if it has none."""
-    events = load_json(path)
+    return steps_of(load_json(path), path)
+
+
+def steps_of(events: Any, path: str) -> list[Recorded]:
+    """The same of what was read from that file."""
     if isinstance(events, dict):
         events = events.get("traceEvents")
     if not isinstance(events, list):

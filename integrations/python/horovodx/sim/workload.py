@@ -105,10 +105,9 @@ def load_json(path: str) -> Any:
         raise BadInput(f"{path}: not JSON: {error}") from error
 
 
-def of_file(path: str, element_bytes: int) -> Workload:
+def of_object(data: Any, path: str, element_bytes: int) -> Workload:
     """{"name", "batch", "forward_ms", "gradients": [{"name", "elements" or "bytes",
-    "backward_ms"}, ...]}, gradients in forward order."""
-    data = load_json(path)
+    "backward_ms"}, ...]}, gradients in forward order, as it was read from a file."""
     if not isinstance(data, dict) or not isinstance(data.get("gradients"), list):
         raise BadInput(f"{path}: needs an object with a list 'gradients'")
     layers = [

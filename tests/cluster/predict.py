@@ -43,7 +43,7 @@ def allreduce_seconds(on: list[Cluster], size: int, ranks: int = 1) -> list[floa
 
 
 def _where(took: Callable[[list[float]], list[float]], seconds: float, ends: Level) -> float:
-    """Where a function that grows reaches this, on a logarithmic scale; else an end of it."""
+    """Where a function that grows reaches this, on a logarithmic scale; else about an end of it."""
     low, high = map(math.log, ends)
     for _ in range(_NARROWINGS):
         step = (high - low) / _POINTS
@@ -78,10 +78,20 @@ def link_of(rows: list[dict[str, Any]]) -> Level:
     return _fit(rows, 1, lambda net: Cluster(net=net, reduce=_NO_LIMIT))
 
 
+def _seen(found: float, ends: Level, usual: float) -> float:
+    """What was found, unless the search ended where it could go no further: then it cannot be seen
+    in what was measured."""
+    low, high = ends
+    return found if 1.01 * low < found < high / 1.01 else usual
+
+
 def host_of(rows: list[dict[str, Any]], net: Level) -> Level:
-    """Inside a host, from two hosts of two ranks on a link that is known. Where a slow link hides
-    what ranks of a host do, it cannot be seen, and comes out as next to nothing."""
-    return _fit(rows, 2, lambda host: Cluster(host=host, net=net, reduce=_NO_LIMIT))
+    """Inside a host, from two hosts of two ranks on a link that is known. A slow link hides what
+    ranks of a host do; what cannot be seen stays as usual."""
+    latency, bandwidth = _fit(rows, 2, lambda host: Cluster(host=host, net=net, reduce=_NO_LIMIT))
+    usual = Cluster().host
+    per_byte = _seen(1 / bandwidth, _PER_BYTE, 1 / usual[1])
+    return _seen(latency, _LATENCIES, usual[0]), 1 / per_byte
 
 
 def clusters(found: list[dict[str, Any]]) -> dict[str, Cluster]:

@@ -138,6 +138,13 @@ def test_a_link_is_found_from_what_allreduces_on_it_take(link: tuple[float, floa
     assert math.isclose(bandwidth, link[1], rel_tol=0.01)
 
 
+def test_what_cannot_be_seen_inside_a_host_stays_as_usual() -> None:
+    """Faster than with hosts that cost nothing, and slower than any host could make it."""
+    net, usual = (1e-3, 1e6), Cluster().host
+    small, large = {"bytes": 4096, "seconds": 10.0}, {"bytes": 4 << 20, "seconds": 1.0}
+    assert predict.host_of([small, large], net) == pytest.approx(usual)
+
+
 def test_predictions_are_compared_and_judged(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

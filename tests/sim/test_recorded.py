@@ -48,6 +48,13 @@ def test_a_recorded_step_is_explained(capsys, tmp_path, schedule):
         _check_plans(json.load(file), schedule)
     readable = run(capsys, "--from", path)[1]
     assert "exposed" in readable and "predicted start" in readable
+    # The same recording as a model: its gradients over about the time that they took to come.
+    code, out, err = run(capsys, path, "--workers", 64, "--json", "-")
+    assert code == 0, err
+    elsewhere = json.loads(out)
+    assert elsewhere["gradients"] >= 12 and elsewhere["bytes"] > 0
+    assert 0.003 < elsewhere["backward_seconds"] < 1
+    assert elsewhere["steps"][0]["workers"] == 64
 
 
 def _check_plans(events, schedule):

@@ -85,9 +85,13 @@ void StoreClient::GiveBack(Fd fd) {
 
 Result<Frame> StoreClient::Ask(std::uint32_t tag, std::vector<std::byte> content,
                                const Deadline& deadline) {
-  HVDX_ASSIGN_OR_RETURN(Fd fd, Borrow(deadline));
-  Result<Frame> answer = Exchange(fd.get(), tag, std::move(content), deadline);
-  if (answer.ok()) GiveBack(std::move(fd));
+  Result<Fd> fd = Borrow(deadline);
+  if (!fd.ok()) {
+    const bool down = fd.status().code() == StatusCode::kUnknown;
+    return down ? Status::Aborted(fd.status().message()) : fd.status();
+  }
+  Result<Frame> answer = Exchange(fd->get(), tag, std::move(content), deadline);
+  if (answer.ok()) GiveBack(std::move(*fd));
   return answer;
 }
 

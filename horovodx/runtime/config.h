@@ -32,6 +32,7 @@ struct Config {
   std::optional<int> cross_rank;
   std::optional<int> cross_size;
   std::string hostname = "localhost";
+  std::vector<std::string> placed;  // the host of each rank, for messages; empty: not known
   bool elastic = false;
 
   // How ranks find each other and talk.

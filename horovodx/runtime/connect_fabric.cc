@@ -54,6 +54,7 @@ transport::process::Options OptionsFor(const Config& config, int generation, Mpi
   options.rank = config.rank;
   options.size = config.size;
   options.hostname = config.hostname;
+  if (job == nullptr) options.placed = config.placed;  // else MPI has placed them
   options.interface = config.interface;
   options.secret = config.secret;
   options.job_id = config.job_id;

@@ -272,7 +272,8 @@ Status MpiJob::Gather(Config& config, const Launcher& launcher, const Members& m
                                         {ticket.secret, ticket.job_id}, config.rank, deadline));
   std::vector<std::string> names;
   for (int rank = 0; rank < config.size; ++rank) names.push_back("rank " + std::to_string(rank));
-  const Council council(*store, "mpi", std::move(names), config.rank);
+  const Council council(*store, "mpi", std::move(names), config.rank,
+                        "it has not called hvd.init()");
   HVDX_RETURN_IF_ERROR(council.About("here").Agree("", JoinLines, deadline).status());
   office = nullptr;
   HVDX_RETURN_IF_ERROR(MakeComm(members));

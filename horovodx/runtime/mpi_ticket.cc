@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 
 namespace horovodx::runtime {
@@ -73,6 +74,7 @@ Result<Ticket> ReceiveTicket(mpi::Library& library, mpi::Comm comm, int from,
   mpi::Request request = nullptr;
   HVDX_RETURN_IF_ERROR(library.Check(
       library.call().receive(form, sizeof(Form), from, kTag, comm, &request), "MPI_Irecv"));
+  const TimePoint begin = Clock::now();
   bool done = false;
   while (!done) {
     HVDX_RETURN_IF_ERROR(library.Check(library.call().test(&request, &done, nullptr), "MPI_Test"));
@@ -82,7 +84,10 @@ Result<Ticket> ReceiveTicket(mpi::Library& library, mpi::Comm comm, int from,
       library.call().cancel(&request, &gone);
       if (gone) delete form;
       return Status::Unknown("rank " + std::to_string(from) +
-                             " of the communicator has not called hvd.init() in time");
+                             " of the communicator has not called hvd.init() within " +
+                             std::to_string(std::lround(ToSeconds(Clock::now() - begin))) +
+                             " s: its process hangs before that, or cannot be reached. Look at "
+                             "what it printed last");
     }
     std::this_thread::sleep_for(kLook);
   }

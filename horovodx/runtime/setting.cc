@@ -144,6 +144,22 @@ Setting Cores(std::vector<int> Config::*field) {
           }};
 }
 
+Setting HostOfEachRank(std::vector<std::string> Config::*field) {
+  return {"hosts and their ranks: name:ranks,...", [=](Config& config, const std::string& text) {
+            std::vector<std::string> hosts;
+            std::istringstream in(text + ",");
+            for (std::string entry; std::getline(in, entry, ',');) {
+              const std::size_t colon = entry.rfind(':');
+              if (colon == std::string::npos || colon == 0) return false;
+              const auto ranks = ParseInteger(entry.substr(colon + 1));
+              if (!ranks || *ranks < 1 || *ranks > 1'000'000) return false;
+              hosts.insert(hosts.end(), static_cast<std::size_t>(*ranks), entry.substr(0, colon));
+            }
+            config.*field = std::move(hosts);
+            return true;
+          }};
+}
+
 Setting Level() {
   return {"one of trace, debug, info, warning, error, fatal",
           [](Config& config, const std::string& text) {

@@ -69,6 +69,8 @@ Setting Segment(std::uint32_t Config::*field);
 Setting HexSecret(std::string Config::*field);
 // A comma list of core numbers.
 Setting Cores(std::vector<int> Config::*field);
+// "node1:4,node2:4" as the host of each rank.
+Setting HostOfEachRank(std::vector<std::string> Config::*field);
 // trace, debug, info, warning, error or fatal.
 Setting Level();
 Setting HideTime();

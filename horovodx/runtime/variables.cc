@@ -21,6 +21,8 @@ std::vector<Variable> WhoIsWho() {
        Integer(&C::cross_size, 1)},
       {"HOROVOD_HOSTNAME", "localhost", "processes with the same name share a host", kRefuse,
        Text(&C::hostname)},
+      {"HOROVODX_HOSTS", "none", "where ranks were started, for messages: \"node1:4,node2:4\"",
+       Garbage::kWarn, HostOfEachRank(&C::placed)},
       {"HOROVOD_ELASTIC", "0", "ranks may come and go", Garbage::kWarn, Flag(&C::elastic)},
   };
 }

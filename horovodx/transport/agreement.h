@@ -2,7 +2,8 @@
 //
 // Everyone says a word; the first member hears all of them and decides; everyone hears the
 // decision. That is two keys a member, whatever the number of members, and all leave with the same
-// answer. A member that does not show up is named by everyone, not only by the first.
+// answer. A member that does not show up is named by everyone, not only by the first, in words for
+// who has to find out why: no key of the store is in them.
 //
 // Thread: the caller's; calls block until all have spoken or the deadline.
 #pragma once
@@ -20,9 +21,15 @@ namespace horovodx::transport {
 class Council {
  public:
   // `key` starts all keys of this council; it is used for one agreement. `names` are the members in
-  // order, as error messages call them: "rank 3 on node7". The store is borrowed.
-  Council(rendezvous::Store& store, std::string key, std::vector<std::string> names, int me)
-      : store_(&store), key_(std::move(key)), names_(std::move(names)), me_(me) {}
+  // order, as error messages call them: "rank 3 on node7". `missed` is what who does not come has
+  // failed to do: "it has not called hvd.init()". The store is borrowed.
+  Council(rendezvous::Store& store, std::string key, std::vector<std::string> names, int me,
+          std::string missed)
+      : store_(&store),
+        key_(std::move(key)),
+        names_(std::move(names)),
+        me_(me),
+        missed_(std::move(missed)) {}
 
   int me() const { return me_; }
   int size() const { return static_cast<int>(names_.size()); }
@@ -42,13 +49,14 @@ class Council {
   std::string DecisionKey() const { return key_ + "/decision"; }
   Result<std::string> HearAllAndDecide(const std::string& word, const Decide& decide,
                                        const Deadline& deadline) const;
-  Status Missing(int member, const Status& why) const;
-  Status FindMissing(const Status& why) const;
+  Status Missing(int member, const Status& why, TimePoint since) const;
+  Status FindMissing(const Status& why, TimePoint since) const;
 
   rendezvous::Store* store_;
   std::string key_;
   std::vector<std::string> names_;
   int me_;
+  std::string missed_;
 };
 
 }  // namespace horovodx::transport

@@ -97,7 +97,7 @@ def test_elastic_training_without_a_rank_ends() -> None:
     )
     assert code not in (0, None)
     assert "RuntimeError: Horovod could not start again" in output
-    assert "rank 1 is missing" in output and "It had to because: a failure" in output
+    assert "rank 1 on localhost is missing" in output and "It had to because: a failure" in output
 
 
 SPLIT = """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Prints "PASSED FAILED" for one run of ctest.
+"""Prints "PASSED FAILED SKIPPED" for one run of ctest, and to stderr what was skipped and why.
 
     count_results.py CTEST_JUNIT_XML GTEST_XML_FOLDER
 
@@ -11,10 +11,13 @@ import pathlib
 import sys
 import xml.etree.ElementTree as ElementTree
 
+from skipped import reason_of, tell
+
 
 def gtest_counts(folder):
-    """(passed, failed, skipped) over all reports; a broken report is that of a crash."""
-    passed = failed = skipped = 0
+    """(passed, failed, [(reason, name)]) over all reports; a broken report is that of a crash."""
+    passed = failed = 0
+    skipped = []
     for report in sorted(folder.glob("*.xml")):
         try:
             cases = list(ElementTree.parse(report).getroot().iter("testcase"))
@@ -23,8 +26,10 @@ def gtest_counts(folder):
         for case in cases:
             if case.find("failure") is not None:
                 failed += 1
-            elif case.get("status") == "notrun" or case.find("skipped") is not None:
-                skipped += 1
+            elif (mark := case.find("skipped")) is not None:
+                skipped.append((reason_of(mark), f"{case.get('classname')}.{case.get('name')}"))
+            elif case.get("status") == "notrun":
+                skipped.append(("disabled", f"{case.get('classname')}.{case.get('name')}"))
             else:
                 passed += 1
     return passed, failed, skipped
@@ -33,7 +38,7 @@ def gtest_counts(folder):
 def main():
     suite = ElementTree.parse(sys.argv[1]).getroot()
     folder = pathlib.Path(sys.argv[2])
-    passed, failed, _ = gtest_counts(folder)
+    passed, failed, skipped = gtest_counts(folder)
     reports = {report.stem for report in folder.glob("*.xml")}
     ctest_failed = 0
     for test in suite.iter("testcase"):
@@ -42,7 +47,8 @@ def main():
         if ok and test.get("name") + "_test" not in reports:
             passed += 1
     # Every test that ctest saw failing is a failure, whatever the reports say.
-    print(passed, max(failed, ctest_failed))
+    tell(skipped)
+    print(passed, max(failed, ctest_failed), len(skipped))
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ def test_workers_know_who_and_where_they_are(run: Run) -> None:
             "HOROVOD_LOCAL_SIZE": "2",
             "HOROVOD_CROSS_RANK": "0",
             "HOROVOD_CROSS_SIZE": "1",
+            "HOROVODX_HOSTS": "localhost:2",
             "HOROVOD_GLOO_RENDEZVOUS_ADDR": "127.0.0.1",
             "HOROVOD_CONTROLLER": "gloo",
             "HOROVOD_CPU_OPERATIONS": "gloo",

@@ -99,8 +99,9 @@ class TestService:
 
     def test_garbage_does_not_disturb_it(self, service: Echo) -> None:
         with socket.create_connection(("127.0.0.1", service.get_port()), 5) as peer:
-            peer.sendall(bytes(32) + struct.pack("i", 10) + pickle.dumps(Explosive())[:10])
-            assert peer.recv(1) == b""
+            peer.sendall(bytes(64) + struct.pack("i", 10) + pickle.dumps(Explosive())[:10])
+            with peer.makefile("rb") as said:
+                assert len(said.read()) == 32  # its nonce, and nothing else
         network.BasicClient("echo", service.addresses(), KEY, 0)
 
 

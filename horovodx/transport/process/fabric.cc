@@ -13,6 +13,11 @@ namespace horovodx::transport::process {
 namespace {
 
 constexpr char kShared[] = "shared";
+constexpr char kStuck[] = "it has begun hvd.init() but not gone on with it";
+
+std::string MissedIn(std::uint32_t channel) {
+  return channel == 0 ? kStuck : "it has not come to connect the ranks of a process set";
+}
 
 Status CheckOptions(const Options& options) {
   if (options.rank < 0 || options.rank >= options.size) {
@@ -98,7 +103,7 @@ Status ProcessFabric::Meet(const Deadline& deadline) {
   HVDX_RETURN_IF_ERROR(ShareBells(!places.force_tcp, &why_not, deadline));
   HVDX_RETURN_IF_ERROR(OpenDoor());
   const Council world =
-      CouncilOf(store_, key_ + "/doors", hosts_, AllRanks(options_.size), options_.rank);
+      CouncilOf(store_, key_ + "/doors", hosts_, AllRanks(options_.size), options_.rank, kStuck);
   HVDX_ASSIGN_OR_RETURN(Doors doors, CallDoors(world, acceptor_->address(), why_not, deadline));
   shares_memory_ = !places.force_tcp && doors.why_not_shared.empty();
   if (rank() == 0 && !doors.why_not_shared.empty()) WarnOnce(doors.why_not_shared);
@@ -109,7 +114,7 @@ Status ProcessFabric::ShareBells(bool wanted, std::string* why_not, const Deadli
   if (!wanted) return Status::Ok();
   const auto& here = hosts_.ranks_on(hosts_.host_of(rank()));
   const std::string key = key_ + "/bells/" + std::to_string(hosts_.host_of(rank()));
-  const Council council = CouncilOf(store_, key, hosts_, here, rank());
+  const Council council = CouncilOf(store_, key, hosts_, here, rank(), kStuck);
   HVDX_ASSIGN_OR_RETURN(
       shm::Shared shared,
       ShareSegment(council, shm::Bells::ShapeFor(council.size()), options_.share, deadline));
@@ -159,8 +164,8 @@ Result<std::unique_ptr<Mesh>> ProcessFabric::MakeMesh(std::uint32_t channel,
                                                       const std::vector<int>& members,
                                                       const Deadline& deadline) {
   HVDX_RETURN_IF_ERROR(CheckMembers(members, rank(), options_.size));
-  const std::string key = key_ + "/channel/" + std::to_string(channel);
-  HVDX_ASSIGN_OR_RETURN(std::unique_ptr<shm::Channel> local, ShareChannel(key, members, deadline));
+  HVDX_ASSIGN_OR_RETURN(std::unique_ptr<shm::Channel> local,
+                        ShareChannel(channel, members, deadline));
   const auto me = std::find(members.begin(), members.end(), rank()) - members.begin();
   std::unique_ptr<Mesh> mesh = std::make_unique<ProcessMesh>(
       channel, members, static_cast<int>(me), hosts_, std::move(local), *factory_, post_.get());
@@ -168,21 +173,22 @@ Result<std::unique_ptr<Mesh>> ProcessFabric::MakeMesh(std::uint32_t channel,
   return mesh;
 }
 
-Result<std::unique_ptr<shm::Channel>> ProcessFabric::ShareChannel(const std::string& key,
+Result<std::unique_ptr<shm::Channel>> ProcessFabric::ShareChannel(std::uint32_t channel,
                                                                   const std::vector<int>& members,
                                                                   const Deadline& deadline) {
+  const std::string key = key_ + "/channel/" + std::to_string(channel);
   std::vector<int> here;
   for (int member : members) {
     if (hosts_.host_of(member) == hosts_.host_of(rank())) here.push_back(member);
   }
   const Council local = CouncilOf(store_, key + "/host/" + std::to_string(hosts_.host_of(rank())),
-                                  hosts_, here, rank());
+                                  hosts_, here, rank(), MissedIn(channel));
   const shm::ChannelLayout layout(local.size(), options_.sizes);
   shm::Shared shared;
   if (shares_memory_) {
     HVDX_ASSIGN_OR_RETURN(shared, ShareSegment(local, layout.shape(), options_.share, deadline));
   }
-  const Council all = CouncilOf(store_, key + "/all", hosts_, members, rank());
+  const Council all = CouncilOf(store_, key + "/all", hosts_, members, rank(), MissedIn(channel));
   std::string verdict = shared.segment.has_value() ? kShared : shared.why_not;
   // Sharing has made those on one host agree already.
   if (!shares_memory_ || here != members) {

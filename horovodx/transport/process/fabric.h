@@ -57,7 +57,7 @@ class ProcessFabric : public Fabric {
   Status OpenDoor();
   Status Connect(std::vector<Address> addresses, const Deadline& deadline);
   // What the members on my host share for a channel. Null: nothing, as all members know.
-  Result<std::unique_ptr<shm::Channel>> ShareChannel(const std::string& key,
+  Result<std::unique_ptr<shm::Channel>> ShareChannel(std::uint32_t channel,
                                                      const std::vector<int>& members,
                                                      const Deadline& deadline);
   std::vector<shm::Member> MembersOf(const std::vector<int>& ranks) const;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "horovodx/base/clock.h"
 #include "horovodx/mpi/library.h"
@@ -15,6 +16,8 @@ struct Options {
   int size = 1;
   // Ranks with the same name are on the same host: they share memory, and have local ranks.
   std::string hostname;
+  // The hosts of all ranks as the launcher has placed them, for messages; empty if nobody has said.
+  std::vector<std::string> placed;
   // Where to listen: an address of this machine, or a network interface. With neither, 127.0.0.1
   // for a job on one host, else an address that other hosts are likely to reach.
   std::string address;

@@ -55,6 +55,13 @@ Status CheckTls(const std::vector<Answer>& answers, bool mine) {
                                  ": it must be set on all ranks or on none");
 }
 
+// Where it is has not been said yet; the launcher may know.
+std::string NameBefore(const Options& options, int rank) {
+  const std::string name = "rank " + std::to_string(rank);
+  const bool known = static_cast<int>(options.placed.size()) == options.size;
+  return known ? name + " on " + options.placed[rank] : name;
+}
+
 }  // namespace
 
 std::string NameOf(const topology::HostMap& hosts, int rank) {
@@ -62,18 +69,18 @@ std::string NameOf(const topology::HostMap& hosts, int rank) {
 }
 
 Council CouncilOf(rendezvous::Store& store, const std::string& key, const topology::HostMap& hosts,
-                  const std::vector<int>& ranks, int rank) {
+                  const std::vector<int>& ranks, int rank, const std::string& missed) {
   std::vector<std::string> names;
   for (int one : ranks) names.push_back(NameOf(hosts, one));
   const auto me = std::find(ranks.begin(), ranks.end(), rank) - ranks.begin();
-  return Council(store, key, std::move(names), static_cast<int>(me));
+  return Council(store, key, std::move(names), static_cast<int>(me), missed);
 }
 
 Result<Places> CallPlaces(const Options& options, rendezvous::Store& store, const std::string& key,
                           const Deadline& deadline) {
-  std::vector<std::string> names;  // where they are is not known yet
-  for (int rank = 0; rank < options.size; ++rank) names.push_back("rank " + std::to_string(rank));
-  const Council world(store, key, std::move(names), options.rank);
+  std::vector<std::string> names;
+  for (int rank = 0; rank < options.size; ++rank) names.push_back(NameBefore(options, rank));
+  const Council world(store, key, std::move(names), options.rank, "it has not called hvd.init()");
   const std::string word = Line(
       (options.force_tcp ? kTcp : kAny) + (options.tls ? kTls : std::string()), options.hostname);
   HVDX_ASSIGN_OR_RETURN(const std::string all, world.Agree(word, Lines, deadline));

@@ -36,8 +36,8 @@ struct Doors {
 
 // "rank 3 on node7".
 std::string NameOf(const topology::HostMap& hosts, int rank);
-// The council of these ranks; mine is among them.
+// The council of these ranks; mine is among them. `missed`: see Council.
 Council CouncilOf(rendezvous::Store& store, const std::string& key, const topology::HostMap& hosts,
-                  const std::vector<int>& ranks, int rank);
+                  const std::vector<int>& ranks, int rank, const std::string& missed);
 
 }  // namespace horovodx::transport::process

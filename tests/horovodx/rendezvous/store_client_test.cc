@@ -55,6 +55,9 @@ TEST(StoreClientTest, WaitingClientNoticesADeadServer) {
   killer.join();
   EXPECT_THAT(status.message(), HasSubstr(address));
   EXPECT_FALSE(world.client->Set("key", "value").ok());
+  // Also one that has to connect anew knows the difference to a key that nobody has set.
+  EXPECT_EQ(world.client->Get("key", Deadline::After(Seconds(0))).status().code(),
+            StatusCode::kAborted);
 }
 
 TEST(StoreClientTest, TooLongKeysAndValuesAreTheCallersMistake) {

@@ -66,6 +66,7 @@ TEST_F(ConfigTest, EveryVariableReachesItsField) {
                     {"HOROVOD_CROSS_RANK", "1"},
                     {"HOROVOD_CROSS_SIZE", "4"},
                     {"HOROVOD_HOSTNAME", "node-7"},
+                    {"HOROVODX_HOSTS", "node-7:2,fe80::1:1"},
                     {"HOROVOD_ELASTIC", "1"},
                     {"HOROVOD_GLOO_RENDEZVOUS_ADDR", "10.0.0.1"},
                     {"HOROVOD_GLOO_RENDEZVOUS_PORT", "4711"},
@@ -123,6 +124,7 @@ TEST_F(ConfigTest, EveryVariableReachesItsField) {
   EXPECT_EQ(c.cross_rank, 1);
   EXPECT_EQ(c.cross_size, 4);
   EXPECT_EQ(c.hostname, "node-7");
+  EXPECT_THAT(c.placed, ElementsAre("node-7", "node-7", "fe80::1"));
   EXPECT_TRUE(c.elastic);
   EXPECT_EQ(c.rendezvous_address, "10.0.0.1");
   EXPECT_EQ(c.rendezvous_port, 4711);

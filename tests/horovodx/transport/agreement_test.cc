@@ -12,6 +12,8 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::MatchesRegex;
+using testing::Not;
 
 std::string Join(const std::vector<std::string>& words) {
   std::string all;
@@ -24,7 +26,7 @@ class CouncilTest : public testing::Test {
   static constexpr int kSize = 4;
   Council CouncilOf(int me) {
     return Council(store_, "job/x", {"rank 0 on a", "rank 3 on a", "rank 5 on b", "rank 7 on b"},
-                   me);
+                   me, "it has not called hvd.init()");
   }
   // Those present agree; what each heard.
   std::vector<Result<std::string>> AgreeAmong(const std::vector<int>& present, double seconds) {
@@ -49,11 +51,32 @@ TEST_F(CouncilTest, EveryoneHearsTheDecisionOverEveryonesWord) {
   }
 }
 
-TEST_F(CouncilTest, WhoDoesNotComeIsNamedByEveryoneElse) {
+TEST_F(CouncilTest, WhoDoesNotComeIsNamedByEveryoneElseInWordsForUsers) {
   const auto heard = AgreeAmong({0, 1, 3}, 1);
   for (int me : {0, 1, 3}) {
-    EXPECT_THAT(heard[me].status().message(),
-                AllOf(HasSubstr("rank 5 on b is missing"), HasSubstr("job/x/word/2")));
+    EXPECT_THAT(
+        heard[me].status().message(),
+        AllOf(MatchesRegex("rank 5 on b is missing: it has not called hvd.init\\(\\) within "
+                           "[1-9][0-9]*(\\.[0-9])? s\\. .*"),
+              HasSubstr("look at what it printed last"), HasSubstr("whether its host answers"),
+              HasSubstr("HOROVOD_GLOO_TIMEOUT_SECONDS"), Not(HasSubstr("job/x"))));
+  }
+}
+
+// What a store says when it cannot be asked is about the store.
+class BrokenStore : public rendezvous::MemoryStore {
+ public:
+  Result<std::string> Get(const std::string&, const Deadline&) override {
+    return Status::Aborted("the store is gone");
+  }
+};
+
+TEST_F(CouncilTest, NobodyIsBlamedForAStoreThatCannotBeAsked) {
+  BrokenStore broken;
+  for (int me : {0, 1}) {
+    const Council council(broken, "job/x", {"rank 0", "rank 1"}, me, "it has not come");
+    EXPECT_EQ(council.Agree("", Join, Deadline::After(Seconds(1))).status().message(),
+              "the store is gone");
   }
 }
 
@@ -72,7 +95,7 @@ TEST_F(CouncilTest, TheFirstMembersWordReachesAll) {
 }
 
 TEST_F(CouncilTest, OneMemberAgreesWithItself) {
-  const Council alone(store_, "job/y", {"rank 0 on a"}, 0);
+  const Council alone(store_, "job/y", {"rank 0 on a"}, 0, "it has not come");
   EXPECT_EQ(alone.Agree("w0", Join, Deadline::After(Seconds(1))).value(), "w0,");
 }
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "horovodx/base/log.h"
+#include "horovodx/transport/process/roll_call.h"
 #include "tests/horovodx/transport/link_suite.h"
 #include "tests/horovodx/transport/process/process_ranks.h"
 #include "tests/support/forked_store.h"
@@ -21,6 +22,7 @@ using suite::Tell;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing_support::ForkedStore;
 using testing_support::ProcessWorld;
 using testing_support::RunProcesses;
@@ -32,7 +34,9 @@ Deadline Patience() { return Deadline::After(Seconds(kPatience)); }
 void AwaitAll(ForkedStore& store, const std::string& key, const std::vector<int>& ranks, int rank) {
   const auto nothing = [](const auto&) { return std::string(); };
   const topology::HostMap hosts = topology::HostMap::OneHost(8);
-  HVDX_ASSERT_OK(CouncilOf(store, key, hosts, ranks, rank).Agree("", nothing, Patience()).status());
+  HVDX_ASSERT_OK(CouncilOf(store, key, hosts, ranks, rank, "it has not come")
+                     .Agree("", nothing, Patience())
+                     .status());
 }
 
 class NoStore : public rendezvous::Store {
@@ -150,7 +154,41 @@ TEST(ProcessFabricTest, ARankThatDoesNotJoinIsNamedByAllWithinTheTimeLimit) {
     AwaitAll(store, "there", {0, 1, 3}, rank);
     auto fabric = ProcessFabric::Join(OptionsOf(rank, 4, "a"), store, Deadline::After(Seconds(1)));
     EXPECT_THAT(fabric.status().message(),
-                AllOf(HasSubstr("rank 2 is missing"), HasSubstr("job/test/0/places/word/2")));
+                AllOf(HasSubstr("rank 2 is missing: it has not called hvd.init() within 1"),
+                      Not(HasSubstr("job/"))));
+  });
+}
+
+TEST(ProcessFabricTest, ARankThatDoesNotJoinIsNamedWithTheHostItWasPlacedOn) {
+  ForkedStore store;
+  RunProcesses(2, [&](int rank) {
+    if (rank == 1) return;
+    Options options = OptionsOf(rank, 2, "a");
+    options.placed = {"a", "node7"};
+    auto fabric = ProcessFabric::Join(options, store, Deadline::After(Seconds(0.1)));
+    EXPECT_THAT(fabric.status().message(), HasSubstr("rank 1 on node7 is missing"));
+    options.placed = {"a", "node7", "b"};  // of another job: better not believed
+    fabric = ProcessFabric::Join(options, store, Deadline::After(Seconds(0.1)));
+    EXPECT_THAT(fabric.status().message(), HasSubstr("rank 1 is missing"));
+  });
+}
+
+TEST(ProcessFabricTest, ARankThatStopsInTheMiddleOfInitIsNamedWithItsHost) {
+  ForkedStore store;
+  RunProcesses(2, [&](int rank) {
+    const Options options = OptionsOf(rank, 2, rank == 0 ? "a" : "node7");
+    if (rank == 1) {  // says where it is, and no more
+      const auto places = CallPlaces(options, store, "job/test/0/places", Patience());
+      HVDX_ASSERT_OK(places.status());
+      AwaitAll(store, "done", Everyone(2), rank);
+      return;
+    }
+    auto fabric = ProcessFabric::Join(options, store, Deadline::After(Seconds(1)));
+    EXPECT_THAT(fabric.status().message(),
+                AllOf(HasSubstr("rank 1 on node7 is missing: it has begun hvd.init() but not gone "
+                                "on with it within "),
+                      Not(HasSubstr("job/"))));
+    AwaitAll(store, "done", Everyone(2), rank);
   });
 }
 
@@ -168,7 +206,9 @@ TEST(ProcessFabricTest, ARankThatDoesNotEnterAChannelIsNamedByAll) {
       }
       auto mesh = joined->fabric->MakeMesh(1, Everyone(3), Deadline::After(Seconds(1)));
       EXPECT_THAT(mesh.status().message(),
-                  AllOf(HasSubstr("rank 1 on node7 is missing"), HasSubstr("/channel/1/")));
+                  AllOf(HasSubstr("rank 1 on node7 is missing: it has not come to connect the "
+                                  "ranks of a process set within 1"),
+                        Not(HasSubstr("channel/"))));
       if (rank == 2) {
         HVDX_ASSERT_OK(Tell(*joined->mesh, 0));
       } else {

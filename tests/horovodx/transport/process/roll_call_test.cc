@@ -77,7 +77,7 @@ TEST(RollCallTest, DoorsCarryAddressesAndTheFirstReasonNotToShare) {
   std::vector<std::thread> threads;
   for (int rank = 0; rank < 3; ++rank) {
     threads.emplace_back([&, rank] {
-      const Council world = CouncilOf(store, "doors", hosts, Everyone(3), rank);
+      const Council world = CouncilOf(store, "doors", hosts, Everyone(3), rank, "it has not come");
       const Address mine{"10.0.0." + std::to_string(rank), 4711};
       heard[rank] =
           CallDoors(world, mine, rank == 0 ? "" : "too\nfull", Deadline::After(Seconds(30)));

@@ -22,7 +22,7 @@ struct LocalRank {
 inline Council CouncilOf(rendezvous::Store& store, const std::string& key, int rank, int ranks) {
   std::vector<std::string> names;
   for (int other = 0; other < ranks; ++other) names.push_back("rank " + std::to_string(other));
-  return Council(store, key, names, rank);
+  return Council(store, key, names, rank, "it has not come");
 }
 
 inline Result<LocalRank> JoinLocal(rendezvous::Store& store, int rank, int ranks,

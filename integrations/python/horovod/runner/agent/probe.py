@@ -13,9 +13,10 @@ from .interfaces import ipv4_interfaces
 
 TYPE_CHECKING = False  # typing takes long to import
 if TYPE_CHECKING:
-    from typing import List, Tuple
+    from typing import List, Optional, Tuple, Union
 
 SECONDS = 5.0  # for one dial
+MOST_CALLERS = 256  # at a time; the oldest goes first
 _NONCE = 16
 _DIGEST = 32
 
@@ -62,29 +63,79 @@ def open_listeners() -> Tuple[List[socket.socket], List[str]]:
 
 
 def serve(listeners: List[socket.socket], token: str, host: str) -> List[str]:
-    """Answers everybody who knows the token, for ever; runs in a process of its own."""
+    """Answers everybody who knows the token, for ever; runs in a process of its own.
+
+    Nobody waits for anybody: who is silent or slow has SECONDS, like everyone else.
+    """
     import select
 
+    callers: List[_Caller] = []
+    for listener in listeners:
+        listener.setblocking(False)
     while True:
-        for listener in select.select(listeners, [], [])[0]:
-            peer, _ = listener.accept()
-            try:
-                _answer(peer, token, host)
-            except OSError:
-                pass
-            finally:
-                peer.close()
+        watched: List[Union[socket.socket, _Caller]] = [*listeners, *callers]
+        ready = select.select(watched, [], [], SECONDS / 5)[0]
+        for listener in (one for one in listeners if one in ready):
+            caller = _accept(listener)
+            callers += [caller] if caller else []
+        kept = []
+        for caller in callers:
+            if (caller in ready and caller.is_done(token, host)) or caller.is_late():
+                caller.peer.close()
+            else:
+                kept.append(caller)
+        for caller in kept[:-MOST_CALLERS]:
+            caller.peer.close()
+        callers = kept[-MOST_CALLERS:]
 
 
-def _answer(peer: socket.socket, token: str, host: str) -> None:
-    import hmac
+class _Caller:
+    """Somebody who may know the token."""
 
-    peer.settimeout(SECONDS / 5)
-    nonce = os.urandom(_NONCE)
-    peer.sendall(nonce)
-    theirs = _receive(peer, _NONCE)
-    if hmac.compare_digest(_receive(peer, _DIGEST), _proof(token, b"dial", nonce, theirs)):
-        peer.sendall(_proof(token, b"answer", theirs, nonce, host.encode()))
+    def __init__(self, peer: socket.socket) -> None:
+        import time
+
+        self.peer = peer
+        self._nonce = os.urandom(_NONCE)
+        self._said = b""
+        self._clock = time.monotonic
+        self._until = self._clock() + SECONDS
+        peer.setblocking(False)
+        peer.sendall(self._nonce)
+
+    def fileno(self) -> int:
+        """For select()."""
+        return self.peer.fileno()
+
+    def is_late(self) -> bool:
+        """It had its time."""
+        return self._clock() > self._until
+
+    def is_done(self, token: str, host: str) -> bool:
+        """Hears it out; whether it has been answered, or is not worth an answer."""
+        import hmac
+
+        try:
+            piece = self.peer.recv(_NONCE + _DIGEST - len(self._said))
+            self._said += piece
+            if len(self._said) < _NONCE + _DIGEST:
+                return not piece
+            theirs, proof = self._said[:_NONCE], self._said[_NONCE:]
+            if hmac.compare_digest(proof, _proof(token, b"dial", self._nonce, theirs)):
+                self.peer.sendall(_proof(token, b"answer", theirs, self._nonce, host.encode()))
+        except BlockingIOError:
+            return False
+        except OSError:
+            pass
+        return True
+
+
+def _accept(listener: socket.socket) -> Optional[_Caller]:
+    """None if the caller has gone, or there is no descriptor left for it."""
+    try:
+        return _Caller(listener.accept()[0])
+    except OSError:
+        return None
 
 
 # --- the side that dials ---

@@ -147,7 +147,11 @@ def _run_ranks(
     )
     rendezvous = Rendezvous(address)
     try:
-        shared = {**worker_env.run_env(address, rendezvous.port, nics), **assignments}
+        shared = {
+            **worker_env.run_env(address, rendezvous.port, nics),
+            **worker_env.placement_env(slots),
+            **assignments,
+        }
 
         def env_of(slot: SlotInfo) -> list[str]:
             forwarded = worker_env.forwarded_env(job.env, links[slot.hostname].is_local)

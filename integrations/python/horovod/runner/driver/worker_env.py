@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import Iterable, Mapping
+from itertools import groupby
+from typing import Iterable, Mapping, Sequence
 
 from horovod.runner.common.util.env import is_exportable
 from horovod.runner.common.util.hosts import SlotInfo
@@ -37,6 +38,12 @@ def run_env(address: str, port: int, nics: Iterable[str], elastic: bool = False)
     if elastic:
         env["HOROVOD_ELASTIC"] = "1"
     return env
+
+
+def placement_env(slots: Sequence[SlotInfo]) -> dict[str, str]:
+    """Where all ranks are, so that who waits for one can say where it should be."""
+    by_host = groupby(slot.hostname for slot in sorted(slots, key=lambda slot: int(slot.rank)))
+    return {"HOROVODX_HOSTS": ",".join(f"{host}:{len(list(each))}" for host, each in by_host)}
 
 
 def forwarded_env(env: Mapping[str, str], is_local: bool) -> dict[str, str]:

@@ -1,7 +1,13 @@
-"""Services that speak signed pickles; nothing is unpickled before its signature is checked."""
+"""Services that speak signed pickles; nothing is unpickled before its signature is checked.
+
+A connection carries one request and its answer. The service begins with a nonce, the client puts
+one of its own before its request, and both are signed with each message: what was recorded is good
+for no other connection, in neither direction.
+"""
 
 from __future__ import annotations
 
+import os
 import queue
 import socket
 import socketserver
@@ -15,6 +21,7 @@ from horovod.runner.common.util import secret
 MOST_BYTES = 256 << 20  # in a message
 _LENGTH = struct.Struct("i")
 _PIECE = 1 << 20
+_NONCE = 32
 
 
 class PingRequest:
@@ -53,19 +60,21 @@ def _read_exactly(file: Any, count: int) -> bytes:
 
 
 class Wire:
-    """Messages: HMAC-SHA256 of the body, its length as an int, the body as a cloudpickle."""
+    """Messages: HMAC-SHA256 of what they are bound to and the body, the body's length as an int,
+    the body as a cloudpickle."""
 
     def __init__(self, key: bytes) -> None:
         self._key = key
 
-    def write(self, obj: Any, wfile: Any) -> None:
-        """Sends an object."""
+    def write(self, obj: Any, wfile: Any, bound_to: bytes = b"") -> None:
+        """Sends an object, to be read with the same `bound_to`."""
         import cloudpickle
 
         body = cloudpickle.dumps(obj)
         if len(body) > MOST_BYTES:
             raise ValueError(f"a message of {len(body)} bytes; at most {MOST_BYTES} are allowed")
-        wfile.write(secret.compute_digest(self._key, body) + _LENGTH.pack(len(body)) + body)
+        digest = secret.compute_digest(self._key, bound_to + body)
+        wfile.write(digest + _LENGTH.pack(len(body)) + body)
         wfile.flush()
 
     def stream(self, stream: Any, wfile: Any) -> None:
@@ -77,18 +86,23 @@ class Wire:
             wfile.write(text if isinstance(text, bytes) else text.encode("utf-8"))
             wfile.flush()
 
-    def read(self, rfile: Any) -> Any:
+    def read(self, rfile: Any, bound_to: bytes = b"") -> Any:
         """Receives an object; an exception if whoever sent it does not know the key."""
         digest = _read_exactly(rfile, secret.DIGEST_LENGTH)
         (length,) = _LENGTH.unpack(_read_exactly(rfile, _LENGTH.size))
         if not 0 <= length <= MOST_BYTES:
             raise ValueError(f"a message of {length} bytes; at most {MOST_BYTES} are allowed")
         body = _read_exactly(rfile, length)
-        if not secret.check_digest(self._key, body, digest):
+        if not secret.check_digest(self._key, bound_to + body, digest):
             raise PermissionError("Security error: the digest does not match the message")
         import cloudpickle
 
         return cloudpickle.loads(body)
+
+
+def _bound(kind: bytes, nonce: bytes, clients: bytes) -> bytes:
+    """To one connection, and to one direction of it."""
+    return kind + nonce + clients
 
 
 class _Server(socketserver.ThreadingTCPServer):
@@ -129,8 +143,11 @@ class BasicService:
             timeout = 60
 
             def handle(self) -> None:
+                nonce = os.urandom(_NONCE)
                 try:
-                    request = service._wire.read(self.rfile)
+                    self.wfile.write(nonce)
+                    theirs = _read_exactly(self.rfile, _NONCE)
+                    request = service._wire.read(self.rfile, _bound(b"request", nonce, theirs))
                 except Exception:
                     return  # somebody else's, or gone
                 response = service._handle(request, self.client_address)
@@ -140,7 +157,7 @@ class BasicService:
                 if response is None:
                     raise TypeError(f"{service._service_name} does not know {type(request)}")
                 try:
-                    service._wire.write(response, self.wfile)
+                    service._wire.write(response, self.wfile, _bound(b"answer", nonce, theirs))
                     if stream is not None:
                         service._wire.stream(stream, self.wfile)
                 except OSError:
@@ -236,8 +253,10 @@ class BasicClient:
     ) -> Any:
         with socket.create_connection((place[0], place[1]), timeout) as peer:
             with peer.makefile("rb") as rfile, peer.makefile("wb") as wfile:
-                self._wire.write(req, wfile)
-                response = self._wire.read(rfile)
+                nonce, mine = _read_exactly(rfile, _NONCE), os.urandom(_NONCE)
+                wfile.write(mine)
+                self._wire.write(req, wfile, _bound(b"request", nonce, mine))
+                response = self._wire.read(rfile, _bound(b"answer", nonce, mine))
                 if isinstance(response, AckStreamResponse):
                     for line in rfile:
                         if stream is not None:

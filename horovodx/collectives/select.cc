@@ -62,8 +62,7 @@ constexpr std::array kTable = {
     Row{A::kAllToAll, "all_to_all", AllreduceAllToAll, true, Flat<CostOfAllToAll>},
     Row{A::kMasterWorker, "master_worker", AllreduceMasterWorker, false, Flat<CostOfMasterWorker>},
     Row{A::kRoundRobin, "round_robin", AllreduceRoundRobin, true, Flat<CostOfRoundRobin>},
-    // What MPI does is not ours to know; where there is none, it is the ring.
-    Row{A::kMpi, "mpi", AllreduceMpi, true, Flat<CostOfRing>},
+    Row{A::kMpi, "mpi", AllreduceMpi, true, Flat<CostOfMpi>},
 };
 
 static_assert(kTable.size() == kAllreduceAlgorithms);
@@ -164,6 +163,7 @@ std::vector<AllreduceAlgorithm> EligibleAllreduces(const SelectInput& in) {
   const bool rows_are_hosts = in.hosts > 1 && in.ranks_per_host > 1;  // the same as by slices
   if (!rows_are_hosts && NearestFactors(in.ranks).rows > 1) some.push_back(A::kTorus);
   if (in.ranks <= kFewRanks) some.push_back(A::kAllToAll);
+  if (in.native) some.push_back(A::kMpi);
   return some;
 }
 
@@ -178,7 +178,9 @@ Selected SelectAllreduceAndSay(const SelectInput& in) {
     return say(in.bytes < kTinyBytes ? A::kRoundRobin : A::kAllToAll, Why::kDeterministic);
   }
   for (const AllreduceRule& rule : in.overrides) {
-    if (rule.begin <= in.bytes && in.bytes < rule.end) return say(rule.algorithm, Why::kOverride);
+    const bool is_there = rule.algorithm != A::kMpi || in.native;  // else the ring takes its place
+    if (rule.begin > in.bytes || in.bytes >= rule.end) continue;
+    return say(is_there ? rule.algorithm : A::kRing, Why::kOverride);
   }
   if (in.torus) return say(A::kTorus, Why::kFlag);
   if (in.hierarchical && SeveralPerHost(in)) return say(SelectByHost(in), Why::kFlag);

@@ -79,6 +79,7 @@ struct SelectInput {
   bool deterministic = false;  // results must not depend on how tensors were merged
   bool hierarchical = false;   // asked for (HOROVOD_HIERARCHICAL_ALLREDUCE)
   bool torus = false;          // asked for (HOROVOD_TORUS_ALLREDUCE)
+  bool native = false;         // MPI's own can run it: its links, and a type and operation it has
   std::span<const AllreduceRule> overrides = {};  // borrowed
   const AllreduceCosts* costs = nullptr;          // borrowed; null: nothing has been measured
 };

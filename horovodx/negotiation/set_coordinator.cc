@@ -45,7 +45,7 @@ SetCoordinator::SetCoordinator(std::int32_t set, std::vector<std::int32_t> ranks
       watcher_(std::max(1, options->repeats_before_plan)),
       meter_(options->replan),
       choice_(collectives::InputFor(HostsOf(validate_.ranks, options->hosts), options->allreduce),
-              options->measured_selection),
+              options->measured_selection, options->native),
       stalls_(options->stall_warning, options->stall_shutdown) {
   if (set == 0 && options->autotune.enabled) tuner_.emplace(options->autotune);
 }
@@ -417,7 +417,7 @@ bool SetCoordinator::NoteLinks(const Measured& bucket) {
   choice_.Add(algorithm, bucket.bytes, bucket.seconds);
   const bool may_be_trial = !bucket.planned || planned_groups_.empty() ||
                             bucket.number / planned_groups_.size() < choice_.trial_rounds();
-  return !may_be_trial || !choice_.IsTrial(algorithm, bucket.bytes);
+  return !may_be_trial || !choice_.IsTrial(algorithm, bucket.bytes, bucket.type, bucket.op);
 }
 
 // True if another setting is to be tried from the next plan on.

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "horovodx/base/check.h"
+#include "horovodx/collectives/allreduce_mpi.h"
 #include "horovodx/negotiation/shape.h"
 #include "horovodx/runtime/bucket_trace.h"
 
@@ -103,6 +104,7 @@ collectives::AllreduceAlgorithm SetRunner::AlgorithmOf(const negotiation::Work& 
   }
   collectives::SelectInput input = InputFor(mesh_->hosts(), options_.execute);
   input.bytes = job_.bytes();
+  input.native = collectives::HasAllreduceMpi(*team_, job_.bucket->type, job_.op());
   return SelectAllreduce(input);
 }
 
@@ -268,7 +270,9 @@ void SetRunner::Measure() {
                                  .submitted = {},
                                  .algorithm = UsesStage(kind)
                                                   ? negotiation::kOnStage
-                                                  : static_cast<std::uint8_t>(job_.algorithm)};
+                                                  : static_cast<std::uint8_t>(job_.algorithm),
+                                 .type = job_.bucket->type,
+                                 .op = job_.op()};
   if (planned_) {
     for (const OperationPtr& operation : job_.operations) {
       measured.submitted.push_back(operation->submitted);

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "horovodx/collectives/allreduce_hierarchical_slices.h"
+#include "horovodx/collectives/allreduce_mpi.h"
 #include "horovodx/collectives/allreduce_ring.h"
+#include "horovodx/collectives/barrier_dissemination.h"
 #include "horovodx/collectives/patterns/hypercube.h"
 #include "horovodx/collectives/patterns/tree.h"
 #include "horovodx/collectives/tree_passes.h"
@@ -48,7 +50,11 @@ LevelTraffic OnTwoLevels(A algorithm, int hosts, int local, std::size_t bytes) {
   const int ranks = hosts * local;
   const double away = static_cast<double>(ranks - local) / (ranks - 1);
   switch (algorithm) {
-    case A::kMpi:   // nobody knows; as the ring
+    case A::kMpi:  // see allreduce_mpi.h
+      t = OnTwoLevels(bytes < kMpiSmallBytes ? A::kRecursiveDoubling : A::kRecursiveHalvingDoubling,
+                      hosts, local, bytes);
+      t.net.steps += CostOfBarrierDissemination(ranks).messages;
+      break;
     case A::kRing:  // each step waits for the slowest link, one a host
       t.net = Flat(algorithm, ranks, bytes);
       break;

@@ -62,8 +62,7 @@ constexpr std::array kTable = {
     Row{A::kAllToAll, "all_to_all", AllreduceAllToAll, true, Flat<CostOfAllToAll>},
     Row{A::kMasterWorker, "master_worker", AllreduceMasterWorker, false, Flat<CostOfMasterWorker>},
     Row{A::kRoundRobin, "round_robin", AllreduceRoundRobin, true, Flat<CostOfRoundRobin>},
-    // What MPI does is not ours to know; where there is none, it is the ring.
-    Row{A::kMpi, "mpi", AllreduceMpi, true, Flat<CostOfRing>},
+    Row{A::kMpi, "mpi", AllreduceMpi, true, Flat<CostOfMpi>},
 };
 
 static_assert(kTable.size() == kAllreduceAlgorithms);
@@ -181,6 +180,7 @@ std::vector<AllreduceAlgorithm> EligibleAllreduces(const SelectInput& in) {
     some.push_back(A::kTorus);
   }
   if (in.ranks <= kFewRanks) some.push_back(A::kAllToAll);
+  if (in.native) some.push_back(A::kMpi);
   return some;
 }
 
@@ -195,7 +195,8 @@ Selected SelectAllreduceAndSay(const SelectInput& in) {
     return say(in.bytes < kTinyBytes ? A::kRoundRobin : A::kAllToAll, Why::kDeterministic);
   }
   if (const AllreduceRule* rule = FirstMatch(in.overrides, in.bytes)) {
-    return say(rule->algorithm, Why::kOverride);
+    const bool is_there = rule->algorithm != A::kMpi || in.native;  // else the ring takes its place
+    return say(is_there ? rule->algorithm : A::kRing, Why::kOverride);
   }
   if (in.torus.value_or(false)) return say(A::kTorus, Why::kFlag);
   if (in.hierarchical.value_or(false) && SeveralPerHost(in))

@@ -84,6 +84,7 @@ struct SelectInput {
   bool deterministic = false;             // results must not depend on how tensors were merged
   std::optional<bool> hierarchical = {};  // as in AllreduceWishes
   std::optional<bool> torus = {};         // the same
+  bool native = false;  // MPI's own can run it: its links, and a type and operation it has
   std::span<const AllreduceRule> overrides = {};  // borrowed
   const AllreduceCosts* costs = nullptr;          // borrowed; null: nothing has been measured
 };

@@ -174,11 +174,7 @@ Result<Threads> Library::Start(Threads wanted, const Deadline& deadline) {
         "before MPI_Finalize");
   }
   if (!functions_->started()) {
-    if (wanted == Threads::kMultiple) {
-      HVDX_RETURN_IF_ERROR(StartInTime(wanted, deadline));
-    } else {
-      HVDX_RETURN_IF_ERROR(Check(functions_->start(static_cast<int>(wanted)), "MPI_Init_thread"));
-    }
+    HVDX_RETURN_IF_ERROR(StartInTime(std::max(wanted, Threads::kSerialized), deadline));
     Starter() = ::getpid();
     std::atexit(FinishAtExit);
   }

@@ -41,8 +41,8 @@ class Library {
 
   // Starts MPI if nobody has. Returns what it allows threads. MPI waits for all its processes and
   // knows no time limit: at the deadline it is left alone with that, in a thread of its own; a
-  // later call goes on waiting. With less than kMultiple there may be no such thread, nor a
-  // deadline.
+  // later call goes on waiting. Because of that thread at least kSerialized is asked for: with less
+  // the thread that starts MPI would have to make all calls.
   Result<Threads> Start(Threads wanted, const Deadline& deadline);
   // A rank is gone: MPI's end would wait for it. Until a job has come together again.
   void LeaveUnfinished(bool leave);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <set>
+#include <utility>
 
 #include "horovodx/negotiation/shape.h"
 
@@ -22,35 +23,49 @@ std::uint8_t NumberOf(collectives::AllreduceAlgorithm algorithm) {
 
 }  // namespace
 
-AlgorithmChoice::AlgorithmChoice(const collectives::SelectInput& team, bool measured)
-    : team_(team), may_(measured && team.ranks > 1 && !team.deterministic), costs_(team) {}
+AlgorithmChoice::AlgorithmChoice(const collectives::SelectInput& team, bool measured,
+                                 transport::NativeKinds native)
+    : team_(team),
+      may_(measured && team.ranks > 1 && !team.deterministic),
+      native_(std::move(native)),
+      costs_(team) {}
+
+bool AlgorithmChoice::IsNative(ElementType type, ReduceOp op) const {
+  return native_.contains({type, op == ReduceOp::kAverage ? ReduceOp::kSum : op});
+}
+
+AlgorithmChoice::Case AlgorithmChoice::CaseOf(const Bucket& bucket) const {
+  return {BytesMoved(bucket), IsNative(bucket.type, bucket.op)};
+}
 
 void AlgorithmChoice::Add(Algorithm algorithm, std::uint64_t bytes, double seconds) {
   if (may_ && bytes > 0) costs_.Add(algorithm, bytes, seconds);
 }
 
-collectives::SelectInput AlgorithmChoice::At(std::uint64_t bytes) const {
+collectives::SelectInput AlgorithmChoice::At(const Case& it) const {
   collectives::SelectInput input = team_;
-  input.bytes = static_cast<std::size_t>(bytes);
+  input.bytes = static_cast<std::size_t>(it.bytes);
+  input.native = it.native;
   input.costs = fits_ > 0 ? &fitted_ : nullptr;
   return input;
 }
 
-Selected AlgorithmChoice::Choose(std::uint64_t bytes) {
-  const auto [it, is_new] = chosen_.try_emplace(bytes);
-  if (is_new) it->second = collectives::SelectAllreduceAndSay(At(bytes));
-  return it->second;
+Selected AlgorithmChoice::Choose(const Case& it) {
+  const auto [chosen, is_new] = chosen_.try_emplace(it);
+  if (is_new) chosen->second = collectives::SelectAllreduceAndSay(At(it));
+  return chosen->second;
 }
 
-bool AlgorithmChoice::IsTrial(Algorithm algorithm, std::uint64_t bytes) {
-  return active() && Choose(bytes).algorithm != algorithm;
+bool AlgorithmChoice::IsTrial(Algorithm algorithm, std::uint64_t bytes, ElementType type,
+                              ReduceOp op) {
+  return active() && Choose({bytes, IsNative(type, op)}).algorithm != algorithm;
 }
 
-std::vector<AlgorithmChoice::Algorithm> AlgorithmChoice::ToTry(std::uint64_t bytes) {
+std::vector<AlgorithmChoice::Algorithm> AlgorithmChoice::ToTry(const Case& it) {
   std::vector<Algorithm> some;
-  const Selected chosen = Choose(bytes);
+  const Selected chosen = Choose(it);
   if (fits_ == 0 || !ByTime(chosen.why)) return some;
-  const collectives::SelectInput input = At(bytes);
+  const collectives::SelectInput input = At(it);
   const auto eligible = collectives::EligibleAllreduces(input);
   double least = std::numeric_limits<double>::infinity();
   for (const Algorithm algorithm : eligible) {
@@ -58,8 +73,8 @@ std::vector<AlgorithmChoice::Algorithm> AlgorithmChoice::ToTry(std::uint64_t byt
   }
   for (const Algorithm algorithm : eligible) {
     if (algorithm == chosen.algorithm) continue;
-    const std::uint64_t known = std::max(costs_.SamplesLike(algorithm, bytes),
-                                         tried_[{schedule::SizeClassOf(bytes), algorithm}]);
+    const std::uint64_t known = std::max(costs_.SamplesLike(algorithm, it.bytes),
+                                         tried_[{schedule::SizeClassOf(it.bytes), algorithm}]);
     const collectives::Prediction predicted = PredictAllreduce(algorithm, input, fitted_);
     const double most = (predicted.away <= kLike ? kAsGood : kPromising) * least;
     if (known < kEnough && predicted.seconds <= most) some.push_back(algorithm);
@@ -84,11 +99,11 @@ void AlgorithmChoice::ForRun(std::vector<Bucket>& buckets) {
   FitIfDue();
   for (Bucket& bucket : buckets) {
     if (bucket.kind != Kind::kAllreduce) continue;
-    const std::uint64_t bytes = BytesMoved(bucket);
-    Algorithm algorithm = Choose(bytes).algorithm;
-    const int size = schedule::SizeClassOf(bytes);
-    const bool usual = bytes > 0 && ++seen_[size] > kUsual;
-    if (const auto some = usual ? ToTry(bytes) : std::vector<Algorithm>(); !some.empty()) {
+    const Case it = CaseOf(bucket);
+    Algorithm algorithm = Choose(it).algorithm;
+    const int size = schedule::SizeClassOf(it.bytes);
+    const bool usual = it.bytes > 0 && ++seen_[size] > kUsual;
+    if (const auto some = usual ? ToTry(it) : std::vector<Algorithm>(); !some.empty()) {
       algorithm = some.front();
       ++tried_[{size, algorithm}];
     }
@@ -104,19 +119,19 @@ void AlgorithmChoice::ForPlan(std::vector<Bucket>& buckets, bool may_try) {
   std::set<int> trying;
   for (Bucket& bucket : buckets) {
     if (bucket.kind != Kind::kAllreduce) continue;
-    const std::uint64_t bytes = BytesMoved(bucket);
-    const Algorithm algorithm = Choose(bytes).algorithm;
-    const int size = schedule::SizeClassOf(bytes);
+    const Case it = CaseOf(bucket);
+    const Algorithm algorithm = Choose(it).algorithm;
+    const int size = schedule::SizeClassOf(it.bytes);
     bucket.algorithms.clear();
     if (may_try && trying.insert(size).second) {  // one bucket of a size is enough
-      for (const Algorithm other : ToTry(bytes)) {
+      for (const Algorithm other : ToTry(it)) {
         bucket.algorithms.push_back(NumberOf(other));
         ++tried_[{size, other}];
       }
     }
     trial_rounds_ = std::max<std::uint64_t>(trial_rounds_, bucket.algorithms.size());
     bucket.algorithms.push_back(NumberOf(algorithm));
-    planned_.emplace_back(bytes, algorithm);
+    planned_.emplace_back(it, algorithm);
   }
   next_look_ = trial_rounds_ > 0 ? trial_rounds_ : 2 + 8 * patience_;
 }
@@ -127,9 +142,9 @@ bool AlgorithmChoice::RoundEnded(std::uint64_t round) {
   Fit();
   double as_planned = 0.0;
   double anew = 0.0;
-  for (const auto& [bytes, algorithm] : planned_) {
-    as_planned += PredictAllreduce(algorithm, At(bytes), fitted_).seconds;
-    anew += Choose(bytes).seconds;
+  for (const auto& [it, algorithm] : planned_) {
+    as_planned += PredictAllreduce(algorithm, At(it), fitted_).seconds;
+    anew += Choose(it).seconds;
   }
   if (anew >= kWorthAPlan * as_planned) return false;
   patience_ = std::min<std::uint64_t>(2 * patience_, 64);
@@ -137,11 +152,11 @@ bool AlgorithmChoice::RoundEnded(std::uint64_t round) {
 }
 
 double AlgorithmChoice::Expected(std::uint64_t bytes) const {
-  return collectives::SelectAllreduceAndSay(At(bytes)).seconds;
+  return collectives::SelectAllreduceAndSay(At({bytes, !native_.empty()})).seconds;
 }
 
 std::vector<collectives::SelectionRow> AlgorithmChoice::Table() const {
-  return collectives::SelectionTable(At(0));
+  return collectives::SelectionTable(At({0, !native_.empty()}));
 }
 
 }  // namespace horovodx::negotiation

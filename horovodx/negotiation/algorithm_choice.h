@@ -7,10 +7,10 @@
 // few times before it is believed. No more is tried once all that are promising are known.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <string>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -19,6 +19,7 @@
 #include "horovodx/collectives/selection_table.h"
 #include "horovodx/negotiation/message.h"
 #include "horovodx/schedule/algorithm_costs.h"
+#include "horovodx/transport/native_allreduce.h"
 
 namespace horovodx::negotiation {
 
@@ -26,15 +27,18 @@ class AlgorithmChoice {
  public:
   using Algorithm = collectives::AllreduceAlgorithm;
 
-  // `team` borrows its rules for life. Not `measured`: by the rules, always.
-  AlgorithmChoice(const collectives::SelectInput& team, bool measured);
+  // `team` borrows its rules for life. Not `measured`: by the rules, always. `native`: what the
+  // fabric's own allreduce can do.
+  AlgorithmChoice(const collectives::SelectInput& team, bool measured,
+                  transport::NativeKinds native = {});
 
   // An allreduce over links has run on rank 0.
   void Add(Algorithm algorithm, std::uint64_t bytes, double seconds);
   // Whether there is anything to choose from: more than one rank, over links.
   bool active() const { return may_ && (team_.hosts > 1 || costs_.samples() > 0); }
-  // This is not the one chosen for this size: it was a trial.
-  bool IsTrial(Algorithm algorithm, std::uint64_t bytes);
+  // This is not the one chosen for such a bucket: it was a trial.
+  bool IsTrial(Algorithm algorithm, std::uint64_t bytes, ElementType type = ElementType::kFloat32,
+               ReduceOp op = ReduceOp::kSum);
 
   // Says in each allreduce which algorithm is to run, now or round by round. Not `may_try`: nothing
   // new is tried in this plan.
@@ -63,24 +67,33 @@ class AlgorithmChoice {
   static constexpr double kLike = 3.0;         // doublings: at a size like this
   static constexpr double kWorthAPlan = 0.93;  // of the time as planned
 
-  collectives::SelectInput At(std::uint64_t bytes) const;
-  collectives::Selected Choose(std::uint64_t bytes);
+  // What a choice depends on.
+  struct Case {
+    std::uint64_t bytes = 0;
+    bool native = false;  // the fabric's own allreduce can run it
+    auto operator<=>(const Case&) const = default;
+  };
+  Case CaseOf(const Bucket& bucket) const;
+  bool IsNative(ElementType type, ReduceOp op) const;
+  collectives::SelectInput At(const Case& it) const;
+  collectives::Selected Choose(const Case& it);
   // Those that might be the fastest at this size and are not known well enough.
-  std::vector<Algorithm> ToTry(std::uint64_t bytes);
+  std::vector<Algorithm> ToTry(const Case& it);
   void FitIfDue();
   void Fit();
 
   collectives::SelectInput team_;
   const bool may_;
+  const transport::NativeKinds native_;
   schedule::AlgorithmCosts costs_;
   collectives::AllreduceCosts fitted_;
   std::uint64_t fitted_samples_ = 0;
   std::uint64_t fits_ = 0;
-  std::unordered_map<std::uint64_t, collectives::Selected> chosen_;  // by bytes, of this fit
-  std::map<std::pair<int, Algorithm>, std::uint64_t> tried_;         // by class of size: told to
-  std::map<int, std::uint64_t> seen_;                                // negotiated, by class
+  std::map<Case, collectives::Selected> chosen_;              // of this fit
+  std::map<std::pair<int, Algorithm>, std::uint64_t> tried_;  // by class of size: told to
+  std::map<int, std::uint64_t> seen_;                         // negotiated, by class
 
-  std::vector<std::pair<std::uint64_t, Algorithm>> planned_;  // bytes, and what they end up with
+  std::vector<std::pair<Case, Algorithm>> planned_;  // and what they end up with
   std::uint64_t trial_rounds_ = 0;
   std::uint64_t next_look_ = 0;
   std::uint64_t patience_ = 1;

@@ -14,6 +14,7 @@
 #include "horovodx/negotiation/message.h"
 #include "horovodx/negotiation/plan_meter.h"
 #include "horovodx/topology/host_map.h"
+#include "horovodx/transport/native_allreduce.h"
 #include "horovodx/tuning/autotuner.h"
 
 namespace horovodx::negotiation {
@@ -55,6 +56,7 @@ struct CoordinatorOptions {
   PlanMeter::Options replan;               // when a plan is made anew
   topology::HostMap hosts;                 // of the world; empty: one host
   collectives::AllreduceWishes allreduce;
+  transport::NativeKinds native;     // what MPI's own allreduce can do, where links are MPI's
   std::uint32_t segment = 0;         // of allreduces over links; 0: each algorithm's own
   bool measured_selection = true;    // allreduce algorithms by what they took; false: by rules
   tuning::AutotuneOptions autotune;  // of the world's set

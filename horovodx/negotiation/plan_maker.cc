@@ -44,7 +44,7 @@ PlanMaker::PlanMaker(std::int32_t set, const std::vector<std::int32_t>& ranks,
       options_(options),
       meter_(options->replan),
       choice_(collectives::InputFor(HostsOf(ranks, options->hosts), options->allreduce),
-              options->measured_selection) {
+              options->measured_selection, options->native) {
   if (set == 0 && options->autotune.enabled) tuner_.emplace(options->autotune);
 }
 
@@ -143,7 +143,7 @@ bool PlanMaker::NoteLinks(const Measured& bucket) {
   choice_.Add(algorithm, bucket.bytes, bucket.seconds);
   const bool may_be_trial =
       !bucket.planned || buckets_ == 0 || bucket.number / buckets_ < choice_.trial_rounds();
-  return !may_be_trial || !choice_.IsTrial(algorithm, bucket.bytes);
+  return !may_be_trial || !choice_.IsTrial(algorithm, bucket.bytes, bucket.type, bucket.op);
 }
 
 // True if another setting is to be tried from the next plan on.

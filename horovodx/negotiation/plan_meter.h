@@ -31,6 +31,8 @@ struct Measured {
   double seconds = 0.0;
   std::vector<TimePoint> submitted;   // when its tensors came, in the order of its entries
   std::uint8_t algorithm = kByRules;  // of an allreduce over links; else kOnStage or kByRules
+  ElementType type = ElementType::kFloat32;
+  ReduceOp op = ReduceOp::kSum;
 };
 
 // A plan as it was made.

@@ -197,6 +197,7 @@ negotiation::CoordinatorOptions Engine::ForCoordinator(transport::Mesh& world) {
   to.replan = options_.replan;
   to.hosts = fabric_->hosts();
   to.allreduce = options_.execute;
+  to.native = transport::KindsOf(world.native());
   to.measured_selection = options_.measured_selection;
   to.segment = options_.segment;
   to.autotune = options_.autotune;

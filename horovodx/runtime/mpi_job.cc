@@ -182,7 +182,7 @@ Result<std::unique_ptr<MpiJob>> MpiJob::Meet(Config& config, const Launcher& lau
   mpi::Library& library = *loaded.value();
   HVDX_ASSIGN_OR_RETURN(
       const mpi::Threads threads,
-      library.Start(config.mpi_threads ? mpi::Threads::kMultiple : mpi::Threads::kSingle,
+      library.Start(config.mpi_threads ? mpi::Threads::kMultiple : mpi::Threads::kSerialized,
                     Deadline::After(PatienceWithMpi(config))));
   std::unique_ptr<MpiJob> job(new MpiJob(library, threads));
   HVDX_ASSIGN_OR_RETURN(const Members members, job->FindMembers(launcher, invitation));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "horovodx/base/check.h"
+#include "horovodx/collectives/allreduce_mpi.h"
 #include "horovodx/collectives/select_gather.h"
 #include "horovodx/negotiation/shape.h"
 #include "horovodx/runtime/bucket_trace.h"
@@ -103,6 +104,7 @@ collectives::AllreduceAlgorithm SetRunner::AlgorithmOf(const negotiation::Work& 
   }
   collectives::SelectInput input = InputFor(mesh_->hosts(), options_.execute);
   input.bytes = job_.bytes();
+  input.native = collectives::HasAllreduceMpi(*team_, job_.bucket->type, job_.op());
   return SelectAllreduce(input);
 }
 
@@ -296,7 +298,9 @@ void SetRunner::Measure() {
                                  .bytes = negotiation::BytesMoved(*job_.bucket),
                                  .seconds = ToSeconds(Clock::now() - started_),
                                  .submitted = {},
-                                 .algorithm = static_cast<std::uint8_t>(job_.algorithm)};
+                                 .algorithm = static_cast<std::uint8_t>(job_.algorithm),
+                                 .type = job_.bucket->type,
+                                 .op = job_.op()};
   // On one host there is nothing to choose: the stage, or what the user has named.
   if (pipe_) measured.algorithm = on_stage_ ? negotiation::kOnStage : negotiation::kByRules;
   if (planned_) {

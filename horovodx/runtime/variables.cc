@@ -46,7 +46,7 @@ std::vector<Variable> HowRanksTalk() {
       {"HOROVOD_CPU_OPERATIONS", "as ranks meet",
        "links between hosts: by mpi, or our own over TCP (gloo; ccl means the same)", kRefuse,
        OneOf(&C::cpu_operations, {"mpi", "gloo", "ccl"})},
-      {"HOROVOD_MPI_THREADS_DISABLE", "0", "ask MPI for one thread only; links are then TCP",
+      {"HOROVOD_MPI_THREADS_DISABLE", "0", "ask MPI for one thread at a time; links are then TCP",
        Garbage::kWarn, InverseFlag(&C::mpi_threads)},
       {"HOROVODX_MPI_LIBRARY", "the launcher's, or the system's", "the libmpi to use", kRefuse,
        Text(&C::mpi_library)},

@@ -5,6 +5,8 @@
 #pragma once
 
 #include <cstddef>
+#include <set>
+#include <utility>
 
 #include "horovodx/base/clock.h"
 #include "horovodx/base/status.h"
@@ -22,5 +24,18 @@ class NativeAllreduce {
   virtual Status Run(ElementType type, ReduceOp op, void* data, std::size_t count,
                      const Deadline& deadline) = 0;
 };
+
+// What it can do, as plain data; nothing where there is none.
+using NativeKinds = std::set<std::pair<ElementType, ReduceOp>>;
+inline NativeKinds KindsOf(const NativeAllreduce* native) {
+  NativeKinds kinds;
+  for (int type = 0; native != nullptr && type < kElementTypes; ++type) {
+    for (int op = 0; op < kReduceOps; ++op) {
+      const std::pair kind(static_cast<ElementType>(type), static_cast<ReduceOp>(op));
+      if (native->Has(kind.first, kind.second)) kinds.insert(kind);
+    }
+  }
+  return kinds;
+}
 
 }  // namespace horovodx::transport

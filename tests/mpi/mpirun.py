@@ -1,7 +1,8 @@
-"""Starts ranks by a real mpirun, and never waits for ever."""
+"""Starts ranks by a real mpirun, on this host or several, and never waits for ever."""
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import signal
@@ -9,6 +10,8 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
+
+from support.ssh_hosts import INTERFACE, PORT, SshHosts
 
 PROGRAMS = Path(__file__).parent / "programs"
 COMPAT = Path(__file__).parent.parent / "compat" / "ranks"
@@ -76,3 +79,40 @@ def run(command: list[str], seconds: float = SECONDS, **variables: str) -> Outco
 def run_ranks(ranks: int, name: str, *words: str, **variables: str) -> Outcome:
     """Runs a file of programs/ on so many ranks of this host."""
     return run([*mpirun(ranks), *program(name, *words)], **variables)
+
+
+def run_on_hosts(
+    hosts: SshHosts,
+    slots: str,
+    ranks: int,
+    command: list[str],
+    *options: str,
+    seconds: float = SECONDS,
+    **variables: str,
+) -> Outcome:
+    """By mpirun on host 0, which reaches the others by their sshd."""
+    settings = {
+        "plm_rsh_agent": f"{hosts.folder}/bin/ssh",
+        "plm_rsh_args": f"-p {PORT} -i {hosts.key} -o StrictHostKeyChecking=no",
+        "btl_tcp_if_include": INTERFACE,
+        "oob_tcp_if_include": INTERFACE,
+    }
+    words = [word for name, value in settings.items() for word in ("--mca", name, value)]
+    variables = {"HOROVODX_HEARTBEAT_SECONDS": "60", "OMP_NUM_THREADS": "1", **variables}
+    words += [word for name in variables for word in ("-x", name)]
+    words = [*mpirun(ranks, *words, *options, "-H", slots), *command]
+    # Open MPI itself breaks where two hosts have one name, as these have.
+    renamed = ["unshare", "--uts", "sh", "-c", 'hostname hvdx-zero && exec "$@"', "renamed", *words]
+    return run(hosts.inside(0, renamed), seconds, **{"HOME": hosts.folder, **variables})
+
+
+def algorithms(timeline: Path) -> dict[str, set[str]]:
+    """By tensor, what its allreduces really ran, as rank 0 has written it down."""
+    events = json.loads(timeline.read_text())
+    names = {e["pid"]: e["args"].get("name") for e in events if e.get("name") == "process_name"}
+    found: dict[str, set[str]] = {}
+    for event in events:
+        if event["ph"] == "B" and event["name"] == "ALLREDUCE":
+            name = names[event["pid"]].removeprefix("allreduce.")
+            found.setdefault(name, set()).add(event["args"]["algorithm"])
+    return found

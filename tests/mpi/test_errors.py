@@ -27,9 +27,7 @@ def test_without_mpi_a_controller_that_needs_it_is_refused() -> None:
 
 def test_without_mpi_a_launcher_of_mpi_is_named() -> None:
     """Such as srun or another MPI's mpiexec: better an error than jobs of one."""
-    output = init(
-        "world", PMI_RANK="1", PMI_SIZE="2", HOROVODX_MPI_LIBRARY="/no/such/libmpi.so.40"
-    )
+    output = init("world", PMI_RANK="1", PMI_SIZE="2", HOROVODX_MPI_LIBRARY="/no/such/libmpi.so.40")
     assert "PMI_RANK says rank 1 of 2, but MPI cannot be used" in output
 
 
@@ -118,7 +116,15 @@ class TestCommunicators:
 def test_a_rank_that_does_not_come_is_named(missing: int) -> None:
     pytest.importorskip("mpi4py")
     words = [*mpirun.mpirun(3), *mpirun.program("init_only.py", "missing_rank", str(missing))]
-    code, output = mpirun.run(words, HOROVOD_GLOO_TIMEOUT_SECONDS="8")
+    code, output = mpirun.run(words, HOROVOD_GLOO_TIMEOUT_SECONDS="4")
     assert code not in (0, None)
     expected = "rank 1 is missing" if missing else "rank 0 of the communicator has not called"
     assert expected in output
+
+
+@pytest.mark.parametrize("one_thread", ["0", "1"])
+def test_mpi_that_waits_for_a_process_in_vain_is_left_alone(one_thread: str) -> None:
+    """MPI_Init itself knows no limit, whatever it is told of threads."""
+    settings = {"HOROVOD_MPI_THREADS_DISABLE": one_thread, "HOROVOD_GLOO_TIMEOUT_SECONDS": "2"}
+    output = init("comes_late", ranks=2, **settings)
+    assert "MPI_Init has not come back within 2 s: it waits until every process" in output

@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
-from typing import Iterator
+from pathlib import Path
+from typing import NamedTuple
 
 import mpirun
 import pytest
-from support import ssh_hosts
-from support.ssh_hosts import INTERFACE, PORT, SshHosts
+from support.ssh_hosts import INTERFACE, SshHosts
 
-REASON = ssh_hosts.why_not()
 PATIENT = {"HOROVODX_HEARTBEAT_SECONDS": "60"}
 
 
-@pytest.mark.parametrize("ranks", [2, 3, 4])
-def test_inside_a_host(ranks: int) -> None:
+def test_inside_a_host() -> None:
+    ranks = 3
     code, output = mpirun.run_ranks(ranks, "hosts.py", HOROVODX_TRANSPORT="mpi", **PATIENT)
     assert code == 0 and output.count(f"of {ranks}") == ranks and output.count("0/1 mpi") == ranks
+    assert all(f"rank {rank} shares memory with [{rank}]" in output for rank in range(ranks))
 
 
 def test_they_need_threads() -> None:
@@ -36,43 +35,58 @@ def test_a_rank_that_dies_is_named() -> None:
         assert f"rank {rank} heard: Horovod has been shut down: rank 1 (" in output
 
 
-@pytest.fixture(scope="module")
-def two() -> Iterator[SshHosts]:
-    if REASON is not None:
-        pytest.skip(REASON)
-    with SshHosts(2) as hosts:
-        yield hosts
+def check(done: mpirun.Outcome, places: list[str], timeline: Path, links: str) -> None:
+    """Everybody is where it belongs and has the right results; MPI's own allreduce was tried."""
+    assert done.code == 0
+    for rank, place in enumerate(places):
+        assert f"rank {rank} of {len(places)} {place} {links}" in done.output
+    ran = mpirun.algorithms(timeline)
+    tried = set().union(*(ran[name] for name in ran if name.startswith("chosen")))
+    assert ("mpi" in tried) == (links == "mpi") and len(tried) > 1, tried
 
 
-def on_hosts(
-    two: SshHosts, each: int, program: list[str], **variables: str
-) -> subprocess.CompletedProcess[str]:
-    """By mpirun on host 0."""
-    settings = {
-        "plm_rsh_agent": f"{two.folder}/bin/ssh",
-        "plm_rsh_args": f"-p {PORT} -i {two.key} -o StrictHostKeyChecking=no",
-        "btl_tcp_if_include": INTERFACE,
-        "oob_tcp_if_include": INTERFACE,
+class Placed(NamedTuple):
+    """What mpirun is told, and where that puts the ranks."""
+
+    slots: list[int]
+    options: list[str]
+    places: list[str]  # local rank/size, cross rank/size
+    hosts: list[list[int]]  # the ranks on each
+
+
+PLACED = {
+    "one a host": Placed([1, 1], [], ["0/1 0/2", "0/1 1/2"], [[0], [1]]),
+    "in a row": Placed(
+        [2, 2], [], ["0/2 0/2", "1/2 0/2", "0/2 1/2", "1/2 1/2"], [[0, 1], [2, 3]]
+    ),
+    "in turns": Placed(
+        [2, 2], ["--map-by", "node"], ["0/2 0/2", "0/2 1/2", "1/2 0/2", "1/2 1/2"],
+        [[0, 2], [1, 3]],
+    ),
+    "uneven": Placed(
+        [3, 1], [], ["0/3 0/2", "1/3 0/1", "2/3 0/1", "0/1 1/2"], [[0, 1, 2], [3]]
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("how", "links"),
+    [("one a host", "mpi"), ("in a row", "tcp"), ("in turns", "mpi"), ("uneven", "mpi")],
+)
+def test_between_hosts(two: SshHosts, how: str, links: str, tmp_path: Path) -> None:
+    placed = PLACED[how]
+    slots = ",".join(f"{two.address(host)}:{count}" for host, count in enumerate(placed.slots))
+    variables = {
+        "HOROVOD_CPU_OPERATIONS": {"mpi": "mpi", "tcp": "gloo"}[links],
+        "HOROVOD_TIMELINE": str(tmp_path / "timeline"),
     }
-    options = [word for name, value in settings.items() for word in ("--mca", name, value)]
-    variables = {**PATIENT, "OMP_NUM_THREADS": "1", **variables}
-    options += [word for name in variables for word in ("-x", name)]
-    words = [*mpirun.mpirun(2 * each, *options, "-H", two.slots(each)), *program]
-    # Open MPI itself breaks where two hosts have one name, as these have.
-    renamed = ["unshare", "--uts", "sh", "-c", 'hostname hvdx-zero && exec "$@"', "renamed", *words]
-    done = two.run(0, renamed, timeout=mpirun.SECONDS, env=variables)
-    print(done.stdout, done.stderr)
-    return done
-
-
-@pytest.mark.parametrize(("each", "links"), [(1, "mpi"), (2, "mpi"), (2, "tcp")])
-def test_between_hosts(two: SshHosts, each: int, links: str) -> None:
-    operations = {"mpi": "mpi", "tcp": "gloo"}[links]
-    done = on_hosts(two, each, mpirun.program("hosts.py"), HOROVOD_CPU_OPERATIONS=operations)
-    assert done.returncode == 0
-    for rank in range(2 * each):
-        place = f"{rank % each}/{each} {rank // each}/2"
-        assert f"rank {rank} of {2 * each} {place} {links}" in done.stdout
+    program = mpirun.program("hosts.py")
+    ranks = len(placed.places)
+    done = mpirun.run_on_hosts(two, slots, ranks, program, *placed.options, **variables)
+    check(done, placed.places, tmp_path / "timeline", links)
+    for members in placed.hosts:
+        for rank in members:
+            assert f"rank {rank} shares memory with {members}" in done.output
 
 
 def test_horovodrun_by_mpi_between_hosts(two: SshHosts) -> None:

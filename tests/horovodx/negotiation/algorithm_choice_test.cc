@@ -32,6 +32,9 @@ struct Network {
   }
 };
 
+const transport::NativeKinds kMpiHas = {{ElementType::kFloat32, ReduceOp::kSum},
+                                        {ElementType::kInt32, ReduceOp::kMax}};
+
 Bucket BucketOf(std::uint64_t bytes) {
   Bucket bucket;
   bucket.entries.push_back({"t" + std::to_string(bytes), bytes / 4, {}, {}});
@@ -197,6 +200,40 @@ TEST(AlgorithmChoiceTest, WishesAndGuaranteesAreNotTried) {
     EXPECT_TRUE(buckets[0].algorithms.empty());
     EXPECT_FALSE(choice->RoundEnded(1000));
   }
+}
+
+TEST(AlgorithmChoiceTest, MpisOwnIsTriedAndTakenIfItIsTheFastest) {
+  for (const double times : {0.3, 1.0, 3.0}) {
+    const Network net{.team = On(4, 1), .odd = A::kMpi, .times = times};
+    AlgorithmChoice choice(net.team, true, kMpiHas);
+    const std::vector<A> ran = RunSteps(choice, net, 4 << 20, 200);
+    EXPECT_GT(std::count(ran.begin(), ran.end(), A::kMpi), 0) << times;
+    EXPECT_EQ(ran.back() == A::kMpi, times < 1.0) << times;
+    AlgorithmChoice without(net.team, true);
+    const std::vector<A> others = RunSteps(without, net, 4 << 20, 200);
+    EXPECT_EQ(std::count(others.begin(), others.end(), A::kMpi), 0);
+  }
+}
+
+TEST(AlgorithmChoiceTest, MpisOwnIsForWhatItHasATypeAndAnOperationFor) {
+  const Network net{.team = On(4, 1), .odd = A::kMpi, .times = 0.3};
+  AlgorithmChoice choice(net.team, true, kMpiHas);
+  RunSteps(choice, net, 4 << 20, 200);
+  const auto chosen = [&](ElementType type, ReduceOp op) {
+    std::vector<Bucket> buckets = {BucketOf(4 << 20)};
+    buckets[0].type = type;
+    buckets[0].op = op;
+    choice.ForPlan(buckets, false);
+    return static_cast<A>(buckets[0].algorithms.back());
+  };
+  EXPECT_EQ(chosen(ElementType::kFloat32, ReduceOp::kSum), A::kMpi);
+  EXPECT_EQ(chosen(ElementType::kFloat32, ReduceOp::kAverage), A::kMpi) << "which is a sum";
+  EXPECT_EQ(chosen(ElementType::kInt32, ReduceOp::kMax), A::kMpi);
+  const A other = chosen(ElementType::kBfloat16, ReduceOp::kSum);
+  EXPECT_NE(other, A::kMpi);
+  EXPECT_NE(chosen(ElementType::kInt32, ReduceOp::kMin), A::kMpi);
+  EXPECT_FALSE(choice.IsTrial(A::kMpi, 4 << 20));
+  EXPECT_TRUE(choice.IsTrial(A::kMpi, 4 << 20, ElementType::kBfloat16));
 }
 
 TEST(AlgorithmChoiceTest, OneHostIsLeftAloneUnlessItRunsOverLinks) {

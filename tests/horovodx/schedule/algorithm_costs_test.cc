@@ -51,6 +51,21 @@ TEST(AlgorithmCostsTest, LinksLearntFromTwoAlgorithmsPredictAThird) {
   }
 }
 
+TEST(AlgorithmCostsTest, WhatMpisOwnTakesSaysNothingOfTheLinks) {
+  const SelectInput team = On(4, 1);
+  AlgorithmCosts costs(team);
+  Measure(costs, A::kRing, team);
+  const LevelCosts before = costs.Fit().levels;
+  Measure(costs, A::kMpi, team, /*times=*/20.0);
+  const AllreduceCosts fitted = costs.Fit();
+  EXPECT_EQ(fitted.levels.net.latency, before.net.latency);
+  EXPECT_EQ(fitted.levels.net.seconds_per_byte, before.net.seconds_per_byte);
+  const SelectInput input = On(4, 1, 1 << 20);
+  const auto own = PredictAllreduce(A::kMpi, input, fitted);
+  EXPECT_TRUE(own.measured);
+  EXPECT_NEAR(own.seconds / SecondsByLinks(A::kMpi, input, kTrue), 20.0, 4.0);
+}
+
 TEST(AlgorithmCostsTest, AnAlgorithmThatIsSlowerThanItsLinksIsKnownToBe) {
   const SelectInput team = On(4, 1);
   AlgorithmCosts costs(team);

@@ -1,5 +1,7 @@
 """Collectives between hosts over MPI's links, of sizes that are and are not whole blocks."""
 
+from pathlib import Path
+
 import numpy as np
 import torch
 
@@ -20,6 +22,15 @@ assert parts.tolist() == [rank + 10 * r for r in range(size)]
 for _ in range(30):  # long enough for a plan
     handles = [hvd.allreduce_async(torch.ones(100) * i, name=f"p{i}") for i in range(4)]
     assert [hvd.synchronize(handle)[9].item() for handle in handles] == [0, 1, 2, 3]
+for size_class in (16, 18, 20):  # often enough for whatever may be the fastest to be tried
+    for _ in range(25):
+        total = hvd.allreduce(torch.ones(1 << size_class), op=hvd.Sum, name=f"chosen{size_class}")
+        assert total[-1].item() == size
+# Memory is shared if two have mapped the same file.
+maps = Path("/proc/self/maps").read_text().splitlines()
+files = hvd.allgather_object({line.split()[4] for line in maps if "memfd:horovodx" in line})
+sharing = [r for r in range(size) if r == rank or files[r] & files[rank]]
+print(f"rank {rank} shares memory with {sharing}", flush=True)
 links = "mpi" if not hvd.gloo_enabled() else "tcp"
 place = f"{hvd.local_rank()}/{hvd.local_size()} {hvd.cross_rank()}/{hvd.cross_size()}"
 print(f"rank {rank} of {size} {place} {links}", flush=True)

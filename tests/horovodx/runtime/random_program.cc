@@ -146,8 +146,9 @@ void RandomProgram::Vary(ProgramTensor& tensor) {
                                ReduceOp::kProduct};
   tensor.op = kOps[Pick(0, tensor.kind == Kind::kReducescatter ? 1 : 4)];
   const bool reduces = tensor.kind == Kind::kAllreduce || tensor.kind == Kind::kReducescatter;
-  const bool small = options.fusion_threshold > 0;  // else a reducescatter refuses to be scaled
-  tensor.prescale = reduces && small && IsFloat(tensor.type) && OneIn(8) ? 0.5 : 1.0;
+  // A reducescatter above the threshold refuses to be scaled; rows may still grow.
+  const bool scales = reduces && IsFloat(tensor.type) && options.fusion_threshold > (1 << 20);
+  tensor.prescale = scales && OneIn(8) ? 0.5 : 1.0;
   const bool in_rank_order = hosts.hosts() == 1 || options.execute.deterministic;
   tensor.exact = tensor.kind != Kind::kAllreduce || !in_rank_order;
 }

@@ -21,7 +21,8 @@ std::vector<Variable> WhoIsWho() {
        Integer(&C::cross_size, 1)},
       {"HOROVOD_HOSTNAME", "localhost", "processes with the same name share a host", kRefuse,
        Text(&C::hostname)},
-      {"HOROVOD_ELASTIC", "0", "ranks may come and go", Garbage::kWarn, Flag(&C::elastic)},
+      {"HOROVOD_ELASTIC", "0", "read by horovodrun's workers; the engine does nothing with it",
+       Garbage::kWarn, Flag(&C::elastic)},
   };
 }
 
@@ -91,7 +92,8 @@ std::vector<Variable> WhatLeavesWhen() {
        Flag(&C::hierarchical_allgather)},
       {"HOROVOD_TORUS_ALLREDUCE", "0", "along rows, columns, and rows again", kWarn,
        Flag(&C::torus_allreduce)},
-      {"HOROVOD_ADASUM_MPI_CHUNK_SIZE", "1073741824", "bytes in a message of Adasum", kWarn,
+      {"HOROVOD_ADASUM_MPI_CHUNK_SIZE", "1073741824",
+       "read for Horovod's sake, without effect: no message of ours has a limit to keep", kWarn,
        Integer(&C::adasum_chunk, 1, kMost)},
       {"HOROVOD_THREAD_AFFINITY", "none", "core of the engine thread, one for each local rank",
        Garbage::kError, Cores(&C::cores)},

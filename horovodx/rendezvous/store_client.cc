@@ -3,12 +3,10 @@
 #include <poll.h>
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <thread>
 #include <utility>
 
-#include "horovodx/base/little_endian.h"
 #include "horovodx/rendezvous/store_protocol.h"
 
 namespace horovodx::rendezvous {
@@ -18,14 +16,6 @@ constexpr int kAttempts = 3;
 constexpr auto kBetweenAttempts = std::chrono::milliseconds(500);
 // What an answer may take on top of the time the server was asked to wait.
 constexpr auto kGrace = std::chrono::seconds(10);
-
-std::vector<std::byte> WithHead(std::uint32_t head, const std::string& a, const std::string& b) {
-  std::vector<std::byte> content(4 + a.size() + b.size());
-  PutLittle(head, content.data());
-  std::memcpy(content.data() + 4, a.data(), a.size());
-  std::memcpy(content.data() + 4 + a.size(), b.data(), b.size());
-  return content;
-}
 
 Status TooLong(const std::string& what, std::size_t size, std::size_t most) {
   return Status::InvalidArgument("rendezvous: " + what + " has " + std::to_string(size) +
@@ -83,22 +73,20 @@ void StoreClient::GiveBack(Fd fd) {
   idle_.push_back(std::move(fd));
 }
 
-Result<Frame> StoreClient::Ask(std::uint32_t tag, std::vector<std::byte> content,
-                               const Deadline& deadline) {
+Result<Frame> StoreClient::Ask(const StoreRequest& request, const Deadline& deadline) {
   Result<Fd> fd = Borrow(deadline);
   if (!fd.ok()) {
     const bool down = fd.status().code() == StatusCode::kUnknown;
     return down ? Status::Aborted(fd.status().message()) : fd.status();
   }
-  Result<Frame> answer = Exchange(fd->get(), tag, std::move(content), deadline);
+  Result<Frame> answer = Exchange(fd->get(), Encode(request), deadline);
   if (answer.ok()) GiveBack(std::move(*fd));
   return answer;
 }
 
-Result<Frame> StoreClient::Exchange(int fd, std::uint32_t tag, std::vector<std::byte> content,
-                                    const Deadline& deadline) const {
+Result<Frame> StoreClient::Exchange(int fd, Frame request, const Deadline& deadline) const {
   FrameQueue out;
-  out.Push(tag, std::move(content));
+  out.Push(request.tag, std::move(request.content));
   FrameParser parser(kMostValueBytes);
   std::vector<Frame> answers;
   while (answers.empty()) {
@@ -122,9 +110,8 @@ Status StoreClient::Set(const std::string& key, const std::string& value) {
   if (value.size() > kMostValueBytes) {
     return TooLong("the value of '" + key + "'", value.size(), kMostValueBytes);
   }
-  auto content = WithHead(static_cast<std::uint32_t>(key.size()), key, value);
-  HVDX_ASSIGN_OR_RETURN(const Frame answer, Ask(static_cast<std::uint32_t>(StoreTag::kSet),
-                                                std::move(content), Deadline::After(kGrace)));
+  HVDX_ASSIGN_OR_RETURN(const Frame answer,
+                        Ask({StoreTag::kSet, key, value, {}}, Deadline::After(kGrace)));
   if (answer.tag != static_cast<std::uint32_t>(StoreTag::kDone)) return Error("a strange answer");
   return Status::Ok();
 }
@@ -134,10 +121,8 @@ Status StoreClient::Forget(const std::string& prefix) {
   if (prefix.size() > kMostKeyBytes) {
     return TooLong(Shortened(prefix), prefix.size(), kMostKeyBytes);
   }
-  const ConstBytes bytes = BytesOf(prefix.data(), prefix.size());
   HVDX_ASSIGN_OR_RETURN(const Frame answer,
-                        Ask(static_cast<std::uint32_t>(StoreTag::kForget),
-                            {bytes.begin(), bytes.end()}, Deadline::After(kGrace)));
+                        Ask({StoreTag::kForget, prefix, "", {}}, Deadline::After(kGrace)));
   if (answer.tag != static_cast<std::uint32_t>(StoreTag::kDone)) return Error("a strange answer");
   return Status::Ok();
 }
@@ -147,10 +132,8 @@ Result<std::string> StoreClient::Get(const std::string& key, const Deadline& dea
   while (true) {
     // Waits longer than an hour (the most Left() says) are asked for again.
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline.Left());
-    auto content = WithHead(static_cast<std::uint32_t>(left.count()), key, "");
     HVDX_ASSIGN_OR_RETURN(const Frame answer,
-                          Ask(static_cast<std::uint32_t>(StoreTag::kGet), std::move(content),
-                              Deadline::After(left + kGrace)));
+                          Ask({StoreTag::kGet, key, "", left}, Deadline::After(left + kGrace)));
     switch (static_cast<StoreTag>(answer.tag)) {
       case StoreTag::kValue:
         return std::string(reinterpret_cast<const char*>(answer.content.data()),

@@ -15,6 +15,7 @@
 #include "horovodx/base/mutex.h"
 #include "horovodx/base/socket.h"
 #include "horovodx/rendezvous/store.h"
+#include "horovodx/rendezvous/store_request.h"
 
 namespace horovodx::rendezvous {
 
@@ -43,10 +44,8 @@ class StoreClient : public Store {
   Result<Fd> Borrow(const Deadline& deadline) HVDX_EXCLUDES(mutex_);
   void GiveBack(Fd fd) HVDX_EXCLUDES(mutex_);
   // One request, one answer. After an error the connection is closed.
-  Result<Frame> Ask(std::uint32_t tag, std::vector<std::byte> content, const Deadline& deadline)
-      HVDX_EXCLUDES(mutex_);
-  Result<Frame> Exchange(int fd, std::uint32_t tag, std::vector<std::byte> content,
-                         const Deadline& deadline) const;
+  Result<Frame> Ask(const StoreRequest& request, const Deadline& deadline) HVDX_EXCLUDES(mutex_);
+  Result<Frame> Exchange(int fd, Frame request, const Deadline& deadline) const;
   Status Error(const std::string& what) const;
 
   const Address server_;

@@ -6,22 +6,10 @@
 #include <utility>
 
 #include "horovodx/base/check.h"
-#include "horovodx/base/little_endian.h"
 #include "horovodx/base/log.h"
 #include "horovodx/rendezvous/store_protocol.h"
 
 namespace horovodx::rendezvous {
-namespace {
-
-std::string ToString(ConstBytes bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-Status Malformed(const char* what) {
-  return Status::Unknown(std::string("rendezvous: a client sent a malformed ") + what);
-}
-
-}  // namespace
 
 Result<std::unique_ptr<StoreServer>> StoreServer::Start(const std::string& address,
                                                         std::uint16_t port,
@@ -82,74 +70,59 @@ void StoreServer::ServeOnLoop(Number number, std::uint32_t events) {
 Status StoreServer::HandleOnLoop(Number number, const Frame& request) {
   HVDX_DCHECK(loop_->OnLoop());
   const Client& client = clients_.at(number);
-  if (client.parked || !client.out.empty()) return Malformed("request: before the last answer");
-  switch (static_cast<StoreTag>(request.tag)) {
-    case StoreTag::kSet:
-      return SetOnLoop(number, request.content);
-    case StoreTag::kGet:
-      return GetOnLoop(number, request.content);
-    case StoreTag::kForget:
-      return ForgetOnLoop(number, request.content);
-    default:
-      return Malformed("request: unknown kind");
+  if (client.parked || !client.out.empty()) {
+    return Status::Unknown("rendezvous: a client sent a request before the last was answered");
   }
-}
-
-Status StoreServer::SetOnLoop(Number number, ConstBytes content) {
-  HVDX_DCHECK(loop_->OnLoop());
-  if (content.size() < 4) return Malformed("Set");
-  const auto key_size = GetLittle<std::uint32_t>(content.data());
-  if (key_size > kMostKeyBytes || key_size > content.size() - 4) return Malformed("Set: key size");
-  const ConstBytes value_bytes = content.subspan(4 + key_size);
-  if (value_bytes.size() > kMostValueBytes) return Malformed("Set: value size");
-  const std::string key = ToString(content.subspan(4, key_size));
-  const std::string& value = values_[key] = ToString(value_bytes);
-
-  AnswerOnLoop(clients_.at(number), static_cast<std::uint32_t>(StoreTag::kDone), "");
-  FlushOnLoop(number);
-  const auto waiting = waiters_.extract(key);
-  if (waiting.empty()) return Status::Ok();
-  for (const Number waiter : waiting.mapped()) {
-    Client& client = clients_.at(waiter);
-    client.parked = false;
-    loop_->Cancel(client.timer);
-    AnswerOnLoop(client, static_cast<std::uint32_t>(StoreTag::kValue), value);
-    FlushOnLoop(waiter);
+  HVDX_ASSIGN_OR_RETURN(const StoreRequest asked, DecodeStoreRequest(request));
+  if (asked.tag == StoreTag::kSet) {
+    SetOnLoop(number, asked);
+  } else if (asked.tag == StoreTag::kGet) {
+    GetOnLoop(number, asked);
+  } else {
+    ForgetOnLoop(number, asked);
   }
   return Status::Ok();
 }
 
-Status StoreServer::GetOnLoop(Number number, ConstBytes content) {
+void StoreServer::SetOnLoop(Number number, const StoreRequest& request) {
   HVDX_DCHECK(loop_->OnLoop());
-  if (content.size() < 4 || content.size() > 4 + kMostKeyBytes) return Malformed("Get");
-  const std::chrono::milliseconds patience(GetLittle<std::uint32_t>(content.data()));
-  const std::string key = ToString(content.subspan(4));
+  values_[request.key] = request.value;
+  AnswerOnLoop(clients_.at(number), static_cast<std::uint32_t>(StoreTag::kDone), "");
+  FlushOnLoop(number);
+  const auto waiting = waiters_.extract(request.key);
+  if (waiting.empty()) return;
+  for (const Number waiter : waiting.mapped()) {
+    Client& client = clients_.at(waiter);
+    client.parked = false;
+    loop_->Cancel(client.timer);
+    AnswerOnLoop(client, static_cast<std::uint32_t>(StoreTag::kValue), request.value);
+    FlushOnLoop(waiter);
+  }
+}
+
+void StoreServer::GetOnLoop(Number number, const StoreRequest& request) {
+  HVDX_DCHECK(loop_->OnLoop());
   Client& client = clients_.at(number);
-  if (const auto it = values_.find(key); it != values_.end()) {
+  if (const auto it = values_.find(request.key); it != values_.end()) {
     AnswerOnLoop(client, static_cast<std::uint32_t>(StoreTag::kValue), it->second);
-    FlushOnLoop(number);
-    return Status::Ok();
+    return FlushOnLoop(number);
   }
   client.parked = true;
-  client.waits_for = key;
-  waiters_[key].push_back(number);
-  client.timer = loop_->At(Clock::now() + patience, [this, number] {
+  client.waits_for = request.key;
+  waiters_[request.key].push_back(number);
+  client.timer = loop_->At(Clock::now() + request.patience, [this, number] {
     Client& waiter = clients_.at(number);
     UnparkOnLoop(waiter);
     AnswerOnLoop(waiter, static_cast<std::uint32_t>(StoreTag::kAbsent), "");
     FlushOnLoop(number);
   });
-  return Status::Ok();
 }
 
-Status StoreServer::ForgetOnLoop(Number number, ConstBytes content) {
+void StoreServer::ForgetOnLoop(Number number, const StoreRequest& request) {
   HVDX_DCHECK(loop_->OnLoop());
-  if (content.empty() || content.size() > kMostKeyBytes) return Malformed("Forget");
-  const std::string prefix = ToString(content);
-  std::erase_if(values_, [&](const auto& each) { return each.first.starts_with(prefix); });
+  std::erase_if(values_, [&](const auto& each) { return each.first.starts_with(request.key); });
   AnswerOnLoop(clients_.at(number), static_cast<std::uint32_t>(StoreTag::kDone), "");
   FlushOnLoop(number);
-  return Status::Ok();
 }
 
 void StoreServer::AnswerOnLoop(Client& client, std::uint32_t tag, const std::string& value) {

@@ -14,6 +14,7 @@
 #include "horovodx/base/event_loop.h"
 #include "horovodx/base/frame.h"
 #include "horovodx/base/status.h"
+#include "horovodx/rendezvous/store_request.h"
 
 namespace horovodx::rendezvous {
 
@@ -45,9 +46,9 @@ class StoreServer {
   void AdmitOnLoop(Guest guest);
   void ServeOnLoop(Number number, std::uint32_t events);
   Status HandleOnLoop(Number number, const Frame& request);
-  Status SetOnLoop(Number number, ConstBytes content);
-  Status GetOnLoop(Number number, ConstBytes content);
-  Status ForgetOnLoop(Number number, ConstBytes content);
+  void SetOnLoop(Number number, const StoreRequest& request);
+  void GetOnLoop(Number number, const StoreRequest& request);
+  void ForgetOnLoop(Number number, const StoreRequest& request);
   void AnswerOnLoop(Client& client, std::uint32_t tag, const std::string& value);
   void FlushOnLoop(Number number);
   void UnparkOnLoop(Client& client);

@@ -116,7 +116,7 @@ void Engine::Answer(Question& question) {
 bool Engine::TurnSets(TimePoint now) {
   if (phase_ == Phase::kFailing) return false;
   bool moved = false;
-  const bool window_open = options_.cycle_time == Duration::zero() || now >= next_window_;
+  window_shut_ = options_.cycle_time != Duration::zero() && now < next_window_;
   bool sent = false;
   for (auto& [id, runner] : sets_) {
     if (now >= runner->member().next_time()) runner->member().OnTime(now);
@@ -128,7 +128,7 @@ bool Engine::TurnSets(TimePoint now) {
     moved |= *turned;
     for (const auto& bucket : runner->TakeMeasured()) control_->OnMeasured(bucket);
     if (tuning_log_ != nullptr) NoteTuning();
-    if (window_open) {
+    if (!window_shut_) {
       for (auto& message : runner->member().TakeMessages()) {
         control_->SendUp(std::move(message));
         sent = true;
@@ -225,7 +225,8 @@ TimePoint Engine::NextTime() const {
     next = std::min(next, runner->member().next_time());
     next = std::min(next, runner->time_limit());
   }
-  if (options_.cycle_time != Duration::zero() && WorkLeft()) next = std::min(next, next_window_);
+  // Once it is open nothing waits for it any more.
+  if (window_shut_ && WorkLeft()) next = std::min(next, next_window_);
   return next;
 }
 

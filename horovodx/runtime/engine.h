@@ -167,7 +167,8 @@ class Engine {
   Status end_reason_ HVDX_GUARDED_BY(drive_);
   TimePoint drain_limit_ HVDX_GUARDED_BY(drive_) = TimePoint::max();
   TimePoint next_window_ HVDX_GUARDED_BY(drive_) = TimePoint::min();  // HOROVOD_CYCLE_TIME
-  int connecting_set_ HVDX_GUARDED_BY(drive_) = -1;                   // added, not yet connected
+  bool window_shut_ HVDX_GUARDED_BY(drive_) = false;  // messages wait for the next one
+  int connecting_set_ HVDX_GUARDED_BY(drive_) = -1;   // added, not yet connected
   std::vector<OperationPtr> drained_ HVDX_GUARDED_BY(drive_);
   std::vector<negotiation::DownMessage> down_ HVDX_GUARDED_BY(drive_);
   std::vector<Completion> completions_ HVDX_GUARDED_BY(drive_);

@@ -23,7 +23,8 @@ std::vector<Variable> WhoIsWho() {
        Text(&C::hostname)},
       {"HOROVODX_HOSTS", "none", "where ranks were started, for messages: \"node1:4,node2:4\"",
        Garbage::kWarn, HostOfEachRank(&C::placed)},
-      {"HOROVOD_ELASTIC", "0", "ranks may come and go", Garbage::kWarn, Flag(&C::elastic)},
+      {"HOROVOD_ELASTIC", "0", "read by horovodrun's workers; the engine does nothing with it",
+       Garbage::kWarn, Flag(&C::elastic)},
   };
 }
 
@@ -94,7 +95,8 @@ std::vector<Variable> WhatLeavesWhen() {
        Flag(&C::hierarchical_allgather)},
       {"HOROVOD_TORUS_ALLREDUCE", "by HOROVODX_SELECTION",
        "along rows, columns, and rows again; 0: never", kWarn, Flag(&C::torus_allreduce)},
-      {"HOROVOD_ADASUM_MPI_CHUNK_SIZE", "1073741824", "bytes in a message of Adasum", kWarn,
+      {"HOROVOD_ADASUM_MPI_CHUNK_SIZE", "1073741824",
+       "read for Horovod's sake, without effect: no message of ours has a limit to keep", kWarn,
        Integer(&C::adasum_chunk, 1, kMost)},
       {"HOROVOD_THREAD_AFFINITY", "none", "core of the engine thread, one for each local rank",
        Garbage::kError, Cores(&C::cores)},

@@ -30,7 +30,7 @@ FLOORS = [
     ["horovodx/runtime"],
     ["horovodx/api"],
     ["bindings", "tools"],
-    ["integrations"],
+    ["integrations", "integrations/torch", "integrations/tensorflow"],
 ]
 TOPS = ["kernels", "horovodx", "bindings", "integrations", "tools"]
 SUFFIXES = {".h", ".cc", ".cu", ".c", ".hpp", ".cpp"}

@@ -57,6 +57,7 @@ class FloorsTest(unittest.TestCase):
         self.assert_bad("horovodx/transport/shm/a.cc", '"horovodx/transport/tcp/b.h"', "sideways")
         self.assert_bad("horovodx/fusion/a.cc", '"horovodx/schedule/b.h"', "sideways")
         self.assert_bad("tools/bench/a.cc", '"bindings/module.h"', "sideways")
+        self.assert_bad("integrations/torch/a.cc", '"integrations/tensorflow/b.h"', "sideways")
 
     def test_includes_that_hide_where_they_go(self):
         self.assert_bad("horovodx/base/log.cc", '"../runtime/config.h"', "not rooted")

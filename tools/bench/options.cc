@@ -34,7 +34,7 @@ Options
   --factor F          from one size to the next (4)
   --iterations N      timed iterations a size (by size: 1000 down to 10)
   --rounds N          allreduce: over all sizes N times (1); medians are over all rounds
-  --strict            exit with 1 if a ratio is over its bar
+  --strict            exit with 1 if a ratio or the growth of memory is over its bar
   --steps N           small, resnet50, bert: timed steps (50)
   --warmup N          steps before that (20)
   --tensors N         small: tensors a step (1000)

@@ -24,7 +24,7 @@ struct Options {
   double backward_ms = 20;
   bool sleep = false;   // between submissions, instead of computing
   std::string json;     // file, or empty
-  bool strict = false;  // a ratio over its bar is a failure
+  bool strict = false;  // what is over its bar is a failure
   bool help = false;
 };
 

@@ -53,5 +53,11 @@ TEST(StatsTest, SizesAndTimesReadWell) {
   EXPECT_EQ(TimeText(2.5), "2.50 s");
 }
 
+TEST(StatsTest, MemoryMayGrowBySixteenMebibytesAndNotMore) {
+  EXPECT_FALSE(GrowthIsOverBar(0));
+  EXPECT_FALSE(GrowthIsOverBar(16 << 20));
+  EXPECT_TRUE(GrowthIsOverBar((16 << 20) + 4096));
+}
+
 }  // namespace
 }  // namespace horovodx::bench

@@ -132,10 +132,10 @@ TEST(StoreServerTest, InsidersWhoBreakTheProtocolAreDropped) {
   const auto server = NewServer();
   const auto client = NewClient(*server);
   const auto frame = [](std::uint32_t size, std::uint32_t tag, std::vector<std::byte> content) {
-    std::vector<std::byte> bytes(kFrameHeaderBytes + content.size());
+    std::vector<std::byte> bytes(kFrameHeaderBytes);
     PutLittle(size, bytes.data());
     PutLittle(tag, bytes.data() + 4);
-    std::copy(content.begin(), content.end(), bytes.begin() + kFrameHeaderBytes);
+    bytes.insert(bytes.end(), content.begin(), content.end());
     return bytes;
   };
   const std::vector<std::byte> big_key = {std::byte{255}, std::byte{255}, std::byte{0},

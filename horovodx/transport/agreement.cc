@@ -7,11 +7,14 @@ namespace {
 
 // How long to look for one word when a time limit has passed and the culprit is to be named.
 constexpr double kLookSeconds = 0.2;
+// How long to look for the note of who is missing: it has had the same time limit, perhaps a little
+// later.
+constexpr double kNoteSeconds = 0.5;
 
 }  // namespace
 
 Council Council::About(const std::string& question) const {
-  return Council(*store_, key_ + "/" + question, names_, me_);
+  return Council(*store_, key_ + "/" + question, names_, me_, notes_);
 }
 
 Result<std::string> Council::HearFirst(const std::string& word, const Deadline& deadline) const {
@@ -51,6 +54,10 @@ Result<std::string> Council::HearAllAndDecide(const std::string& word, const Dec
 Status Council::Missing(int member, const Status& why) const {
   // Without the store nobody can be heard: that says nothing about the member.
   if (why.code() == StatusCode::kAborted) return why;
+  if (!notes_.empty()) {
+    const auto note = store_->Get(notes_[member], Deadline::After(Seconds(kNoteSeconds)));
+    if (note.ok()) return {why.code(), names_[member] + " gave up: " + note.value()};
+  }
   return {why.code(), names_[member] + " is missing: " + why.message()};
 }
 

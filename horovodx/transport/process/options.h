@@ -1,6 +1,7 @@
 // What a rank must know to join the processes of its job.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "horovodx/base/clock.h"
@@ -10,11 +11,20 @@
 
 namespace horovodx::transport::process {
 
+// Where a launcher says that this rank is; compared with where all ranks say they are.
+struct Told {
+  std::optional<int> local_rank;
+  std::optional<int> local_size;
+  std::optional<int> cross_rank;
+  std::optional<int> cross_size;
+};
+
 struct Options {
   int rank = 0;
   int size = 1;
   // Ranks with the same name are on the same host: they share memory, and have local ranks.
   std::string hostname;
+  Told told;
   // Where to listen: an address of this machine, or a network interface. With neither, 127.0.0.1
   // for a job on one host, else an address that other hosts are likely to reach.
   std::string address;

@@ -26,6 +26,7 @@ class OwningFabric : public transport::Fabric {
                                                     const Deadline& deadline) override {
     return fabric_->MakeMesh(channel, members, deadline);
   }
+  Status Explain(Status status) override { return fabric_->Explain(std::move(status)); }
 
  private:
   std::unique_ptr<MpiJob> job_;
@@ -66,6 +67,11 @@ transport::process::Options OptionsFor(const Config& config, int generation, Mpi
   options.tls = config.tls;
   options.tls_library = config.tls_library;
   options.force_tcp = config.transport == "tcp" || config.transport == "mpi";
+  // A job that met by MPI may be a part of what the launcher has started, and has numbers of its
+  // own.
+  if (job == nullptr) {
+    options.told = {config.local_rank, config.local_size, config.cross_rank, config.cross_size};
+  }
   if (job != nullptr && job->links()) {
     options.mpi = &job->library();
     options.comm = job->comm();

@@ -259,10 +259,9 @@ void Engine::DriveUntil(const Operation& operation, const Deadline& deadline) {
       continue;
     }
     if (phase_ == Phase::kStopped) continue;
-    if (idle_wait_.Pause(now, last_moved, OnLane(),
-                         [&]() HVDX_REQUIRES(drive_) { return Stirred(); })) {
-      continue;
-    }
+    // It calls back under the lock that is held here, which the analysis cannot see.
+    const auto stirred = [&]() HVDX_NO_THREAD_SAFETY_ANALYSIS { return Stirred(); };
+    if (idle_wait_.Pause(now, last_moved, OnLane(), stirred)) continue;
     Bell::Listener listener(bell);
     if (Turn() || operation.finished.load(std::memory_order_acquire)) {
       last_moved = Clock::now();

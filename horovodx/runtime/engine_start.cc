@@ -127,7 +127,9 @@ Status Engine::Connect() {
   {
     collectives::Team team(*mesh);
     team.SetTimeLimit(options_.time_limit);
-    HVDX_RETURN_IF_ERROR(CheckSameSets(team));
+    const Status same = CheckSameSets(team);
+    if (same.code() == StatusCode::kUnknown) return fabric_->Explain(same);
+    HVDX_RETURN_IF_ERROR(same);
   }
   if (options_.timeline && !options_.timeline_file.empty()) {
     timeline_.Start(options_.timeline_file, options_.timeline_mark_cycles);

@@ -9,6 +9,9 @@ namespace {
 
 // How long to look for one word when a time limit has passed and the culprit is to be named.
 constexpr double kLookSeconds = 0.2;
+// How long to look for the note of who is missing: it has had the same time limit, perhaps a little
+// later.
+constexpr double kNoteSeconds = 0.5;
 
 // To a tenth: "8 s", "7.9 s".
 std::string SecondsSince(TimePoint begin) {
@@ -20,7 +23,7 @@ std::string SecondsSince(TimePoint begin) {
 }  // namespace
 
 Council Council::About(const std::string& question) const {
-  return Council(*store_, key_ + "/" + question, names_, me_, missed_);
+  return Council(*store_, key_ + "/" + question, names_, me_, missed_, notes_);
 }
 
 Result<std::string> Council::HearFirst(const std::string& word, const Deadline& deadline) const {
@@ -63,6 +66,10 @@ Result<std::string> Council::HearAllAndDecide(const std::string& word, const Dec
 Status Council::Missing(int member, const Status& why, TimePoint since) const {
   // Without the store nobody can be heard: that says nothing about the member.
   if (why.code() != StatusCode::kUnknown) return why;
+  if (!notes_.empty()) {
+    const auto note = store_->Get(notes_[member], Deadline::After(Seconds(kNoteSeconds)));
+    if (note.ok()) return {why.code(), names_[member] + " gave up: " + note.value()};
+  }
   return Status::Unknown(
       names_[member] + " is missing: " + missed_ + " within " + SecondsSince(since) +
       ". Its process hangs, has ended, or cannot be reached over the network: look at what it "

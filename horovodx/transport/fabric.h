@@ -28,6 +28,9 @@ class Fabric {
   virtual Result<std::unique_ptr<Mesh>> MakeMesh(std::uint32_t channel,
                                                  const std::vector<int>& members,
                                                  const Deadline& deadline) = 0;
+  // For a rank that cannot start because a peer broke off: the reason of who broke off first.
+  // (Engines that run tell each other.)
+  virtual Status Explain(Status status) { return status; }
 };
 
 }  // namespace horovodx::transport

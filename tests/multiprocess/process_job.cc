@@ -10,6 +10,11 @@
 #include "horovodx/transport/process/fabric.h"
 
 namespace horovodx::testing_support {
+namespace {
+
+constexpr char kJobId[] = "process job";
+
+}  // namespace
 
 ProcessJob::ProcessJob(JobOptions options) : options_(std::move(options)) {
   void* shared = ::mmap(nullptr, sizeof(Scoreboard), PROT_READ | PROT_WRITE,
@@ -35,7 +40,7 @@ Result<std::unique_ptr<runtime::Engine>> ProcessJob::StartEngine(int rank) {
   to.size = options_.ranks;
   to.hostname = "here";
   to.secret = std::string(32, 's');
-  to.job_id = "process job";
+  to.job_id = kJobId;
   to.heartbeat_limit = options_.heartbeat;
   to.force_tcp = options_.tcp;
   to.tls = options_.tls;
@@ -50,6 +55,11 @@ bool ProcessJob::AwaitReady(int ranks, double seconds) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
   return board_->ready >= ranks;
+}
+
+bool ProcessJob::AwaitKey(const std::string& key, double seconds) {
+  const std::string whole = std::string("job/") + kJobId + "/0/" + key;
+  return store_.Get(whole, Deadline::After(Seconds(seconds))).ok();
 }
 
 }  // namespace horovodx::testing_support

@@ -23,8 +23,9 @@ struct JobOptions {
 
 // What parent and ranks see of each other: lies in memory that all share.
 struct Scoreboard {
-  std::atomic<int> ready{0};    // ranks that have come as far as the test wants
-  std::atomic<bool> go{false};  // the parent has done its deed
+  std::atomic<int> ready{0};                   // ranks that have come as far as the test wants
+  std::atomic<bool> go{false};                 // the parent has done its deed
+  std::atomic<TimePoint> struck{TimePoint()};  // when it began to; one clock serves all processes
 };
 
 class ProcessJob {
@@ -40,6 +41,8 @@ class ProcessJob {
   Result<std::unique_ptr<runtime::Engine>> StartEngine(int rank);
   // Anywhere: waits until so many ranks are ready.
   bool AwaitReady(int ranks, double seconds = 30);
+  // Waits until a rank that is joining has said this: "doors/word/1".
+  bool AwaitKey(const std::string& key, double seconds = 30);
 
  private:
   JobOptions options_;

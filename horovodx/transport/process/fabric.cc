@@ -63,7 +63,7 @@ Result<std::unique_ptr<Fabric>> ProcessFabric::Join(const Options& options,
   std::unique_ptr<ProcessFabric> fabric(new ProcessFabric(options, store));
   HVDX_RETURN_IF_ERROR(CheckCredentials(fabric->credentials()));
   HVDX_RETURN_IF_ERROR(fabric->PrepareTls());
-  HVDX_RETURN_IF_ERROR(fabric->Meet(deadline));
+  HVDX_RETURN_IF_ERROR(fabric->Said(fabric->Meet(deadline)));
   return std::unique_ptr<Fabric>(std::move(fabric));
 }
 
@@ -90,6 +90,29 @@ Status ProcessFabric::PrepareTls() {
   return Status::Ok();
 }
 
+// Whoever waits for a rank that gave up would take it for the culprit.
+Status ProcessFabric::Said(Status status) {
+  if (status.ok()) return status;
+  const Status noted = store_.Set(NoteKey(key_, rank()), status.message());
+  if (!noted.ok()) {
+    HVDX_LOG_RANK(kInfo, rank()) << noted.message();
+  }
+  return status;
+}
+
+// Who breaks off says so before its connections end, so what ends by that comes later.
+Status ProcessFabric::Explain(Status status) {
+  const std::string key = key_ + "/broke off";
+  const auto earlier = store_.Get(key, Deadline::After(Duration::zero()));
+  if (earlier.ok()) return {status.code(), earlier.value()};
+  const std::string mine = NameOf(hosts_, rank()) + " gave up: " + status.message();
+  const Status noted = store_.Set(key, mine);
+  if (!noted.ok()) {
+    HVDX_LOG_RANK(kInfo, rank()) << noted.message();
+  }
+  return status;
+}
+
 Status ProcessFabric::Meet(const Deadline& deadline) {
   // Whoever is still looking for the last generation would not find it whole.
   if (rank() == 0 && options_.generation > 0) {
@@ -97,13 +120,13 @@ Status ProcessFabric::Meet(const Deadline& deadline) {
     HVDX_RETURN_IF_ERROR(
         store_.Forget("job/" + options_.job_id + "/" + std::to_string(last) + "/"));
   }
-  HVDX_ASSIGN_OR_RETURN(Places places, CallPlaces(options_, store_, key_ + "/places", deadline));
+  HVDX_ASSIGN_OR_RETURN(Places places, CallPlaces(options_, store_, key_, deadline));
   hosts_ = std::move(places.hosts);
   std::string why_not;
   HVDX_RETURN_IF_ERROR(ShareBells(!places.force_tcp, &why_not, deadline));
   HVDX_RETURN_IF_ERROR(OpenDoor());
   const Council world =
-      CouncilOf(store_, key_ + "/doors", hosts_, AllRanks(options_.size), options_.rank, kStuck);
+      CouncilOf(store_, key_, "doors", hosts_, AllRanks(options_.size), options_.rank, kStuck);
   HVDX_ASSIGN_OR_RETURN(Doors doors, CallDoors(world, acceptor_->address(), why_not, deadline));
   shares_memory_ = !places.force_tcp && doors.why_not_shared.empty();
   if (rank() == 0 && !doors.why_not_shared.empty()) WarnOnce(doors.why_not_shared);
@@ -113,8 +136,8 @@ Status ProcessFabric::Meet(const Deadline& deadline) {
 Status ProcessFabric::ShareBells(bool wanted, std::string* why_not, const Deadline& deadline) {
   if (!wanted) return Status::Ok();
   const auto& here = hosts_.ranks_on(hosts_.host_of(rank()));
-  const std::string key = key_ + "/bells/" + std::to_string(hosts_.host_of(rank()));
-  const Council council = CouncilOf(store_, key, hosts_, here, rank(), kStuck);
+  const std::string question = "bells/" + std::to_string(hosts_.host_of(rank()));
+  const Council council = CouncilOf(store_, key_, question, hosts_, here, rank(), kStuck);
   HVDX_ASSIGN_OR_RETURN(
       shm::Shared shared,
       ShareSegment(council, shm::Bells::ShapeFor(council.size()), options_.share, deadline));
@@ -164,8 +187,9 @@ Result<std::unique_ptr<Mesh>> ProcessFabric::MakeMesh(std::uint32_t channel,
                                                       const std::vector<int>& members,
                                                       const Deadline& deadline) {
   HVDX_RETURN_IF_ERROR(CheckMembers(members, rank(), options_.size));
-  HVDX_ASSIGN_OR_RETURN(std::unique_ptr<shm::Channel> local,
-                        ShareChannel(channel, members, deadline));
+  auto shared = ShareChannel(channel, members, deadline);
+  HVDX_RETURN_IF_ERROR(Said(shared.status()));
+  std::unique_ptr<shm::Channel> local = std::move(shared).value();
   const auto me = std::find(members.begin(), members.end(), rank()) - members.begin();
   std::unique_ptr<Mesh> mesh = std::make_unique<ProcessMesh>(
       channel, members, static_cast<int>(me), hosts_, std::move(local), *factory_, post_.get());
@@ -176,19 +200,21 @@ Result<std::unique_ptr<Mesh>> ProcessFabric::MakeMesh(std::uint32_t channel,
 Result<std::unique_ptr<shm::Channel>> ProcessFabric::ShareChannel(std::uint32_t channel,
                                                                   const std::vector<int>& members,
                                                                   const Deadline& deadline) {
-  const std::string key = key_ + "/channel/" + std::to_string(channel);
+  const std::string question = "channel/" + std::to_string(channel);
   std::vector<int> here;
   for (int member : members) {
     if (hosts_.host_of(member) == hosts_.host_of(rank())) here.push_back(member);
   }
-  const Council local = CouncilOf(store_, key + "/host/" + std::to_string(hosts_.host_of(rank())),
-                                  hosts_, here, rank(), MissedIn(channel));
+  const std::string host = std::to_string(hosts_.host_of(rank()));
+  const Council local =
+      CouncilOf(store_, key_, question + "/host/" + host, hosts_, here, rank(), MissedIn(channel));
   const shm::ChannelLayout layout(local.size(), options_.sizes);
   shm::Shared shared;
   if (shares_memory_) {
     HVDX_ASSIGN_OR_RETURN(shared, ShareSegment(local, layout.shape(), options_.share, deadline));
   }
-  const Council all = CouncilOf(store_, key + "/all", hosts_, members, rank(), MissedIn(channel));
+  const Council all =
+      CouncilOf(store_, key_, question + "/all", hosts_, members, rank(), MissedIn(channel));
   std::string verdict = shared.segment.has_value() ? kShared : shared.why_not;
   // Sharing has made those on one host agree already.
   if (!shares_memory_ || here != members) {

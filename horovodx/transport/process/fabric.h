@@ -46,6 +46,8 @@ class ProcessFabric : public Fabric {
   Result<std::unique_ptr<Mesh>> MakeMesh(std::uint32_t channel, const std::vector<int>& members,
                                          const Deadline& deadline) override;
 
+  Status Explain(Status status) override;
+
   // Whether ranks of one host share memory in this job.
   bool shares_memory() const { return shares_memory_; }
 
@@ -53,6 +55,8 @@ class ProcessFabric : public Fabric {
   ProcessFabric(Options options, rendezvous::Store& store);
   Status PrepareTls();
   Status Meet(const Deadline& deadline);
+  // Leaves a note of an error for those who will miss this rank; returns it.
+  Status Said(Status status);
   Status ShareBells(bool wanted, std::string* why_not, const Deadline& deadline);
   Status OpenDoor();
   Status Connect(std::vector<Address> addresses, const Deadline& deadline);

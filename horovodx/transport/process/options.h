@@ -1,6 +1,7 @@
 // What a rank must know to join the processes of its job.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,14 @@
 
 namespace horovodx::transport::process {
 
+// Where a launcher says that this rank is; compared with where all ranks say they are.
+struct Told {
+  std::optional<int> local_rank;
+  std::optional<int> local_size;
+  std::optional<int> cross_rank;
+  std::optional<int> cross_size;
+};
+
 struct Options {
   int rank = 0;
   int size = 1;
@@ -18,6 +27,7 @@ struct Options {
   std::string hostname;
   // The hosts of all ranks as the launcher has placed them, for messages; empty if nobody has said.
   std::vector<std::string> placed;
+  Told told;
   // Where to listen: an address of this machine, or a network interface. With neither, 127.0.0.1
   // for a job on one host, else an address that other hosts are likely to reach.
   std::string address;

@@ -4,6 +4,10 @@
 #include <sstream>
 #include <utility>
 
+#include "horovodx/base/log.h"
+#include "horovodx/transport/process/claim.h"
+#include "horovodx/transport/process/place.h"
+
 namespace horovodx::transport::process {
 namespace {
 
@@ -12,10 +16,6 @@ struct Answer {
   std::string word;
   std::string rest;
 };
-
-const std::string kTcp = "tcp";
-const std::string kAny = "any";
-const std::string kTls = "+tls";
 
 std::string Line(const std::string& word, std::string rest) {
   std::replace(rest.begin(), rest.end(), '\n', ' ');
@@ -36,16 +36,15 @@ Result<std::vector<Answer>> ParseLines(const std::string& text, int size) {
     answers.push_back({line.substr(0, space), line.substr(std::min(space + 1, line.size()))});
   }
   if (static_cast<int>(answers.size()) == size) return answers;
-  return Status::Precondition("rank 0 called " + std::to_string(answers.size()) +
-                              " ranks where this one knows of " + std::to_string(size) +
-                              ": they were not started as one job");
+  return Status::Precondition("rank 0 called " + std::to_string(answers.size()) + " of " +
+                              std::to_string(size) + " ranks");
 }
 
 // All of them, or none. What is heard only explains: a rank that has TLS talks to nobody without.
-Status CheckTls(const std::vector<Answer>& answers, bool mine) {
+Status CheckTls(const std::vector<Place>& places, bool mine) {
   int with = -1, without = -1;
-  for (std::size_t rank = 0; rank < answers.size(); ++rank) {
-    int& first = answers[rank].word.ends_with(kTls) ? with : without;
+  for (std::size_t rank = 0; rank < places.size(); ++rank) {
+    int& first = places[rank].tls ? with : without;
     if (first < 0) first = static_cast<int>(rank);
   }
   const bool heard_others = (mine ? without : with) >= 0;
@@ -62,37 +61,92 @@ std::string NameBefore(const Options& options, int rank) {
   return known ? name + " on " + options.placed[rank] : name;
 }
 
+Status NotOneJob(std::size_t called, int size) {
+  return Status::Precondition("rank 0 called " + std::to_string(called) +
+                              " ranks where this one knows of " + std::to_string(size) +
+                              ": they were not started as one job");
+}
+
+// What rank 0 makes of the words: all of them, or the alarm that one of them is.
+std::string PlacesOrAlarm(const std::vector<std::string>& words) {
+  for (const auto& word : words) {
+    if (IsAlarm(word)) return word;
+  }
+  return Lines(words);
+}
+
+Result<std::vector<Place>> ParsePlaces(const std::string& decision, const Place& mine, int rank,
+                                       int size) {
+  if (IsAlarm(decision)) return FromAlarm(decision);
+  std::vector<Place> places;
+  std::istringstream lines(decision);
+  for (std::string line; std::getline(lines, line);) {
+    Place place;
+    if (!ParsePlace(line, &place)) {
+      return Status::Precondition("rank " + std::to_string(places.size()) +
+                                  " said something strange at the roll call: '" + line +
+                                  "'; is it another version of this library?");
+    }
+    places.push_back(std::move(place));
+  }
+  if (static_cast<int>(places.size()) != size) return NotOneJob(places.size(), size);
+  if (places[rank].process != mine.process) return SaidTwice(rank, mine, places[rank].ToWord());
+  return places;
+}
+
 }  // namespace
 
 std::string NameOf(const topology::HostMap& hosts, int rank) {
   return "rank " + std::to_string(rank) + " on " + hosts.host_name(hosts.host_of(rank));
 }
 
-Council CouncilOf(rendezvous::Store& store, const std::string& key, const topology::HostMap& hosts,
-                  const std::vector<int>& ranks, int rank, const std::string& missed) {
-  std::vector<std::string> names;
-  for (int one : ranks) names.push_back(NameOf(hosts, one));
-  const auto me = std::find(ranks.begin(), ranks.end(), rank) - ranks.begin();
-  return Council(store, key, std::move(names), static_cast<int>(me), missed);
+std::string NoteKey(const std::string& job, int rank) {
+  return job + "/gave up/" + std::to_string(rank);
 }
 
-Result<Places> CallPlaces(const Options& options, rendezvous::Store& store, const std::string& key,
+Council CouncilOf(rendezvous::Store& store, const std::string& job, const std::string& question,
+                  const topology::HostMap& hosts, const std::vector<int>& ranks, int rank,
+                  const std::string& missed) {
+  std::vector<std::string> names;
+  std::vector<std::string> notes;
+  for (int one : ranks) {
+    names.push_back(NameOf(hosts, one));
+    notes.push_back(NoteKey(job, one));
+  }
+  const auto me = std::find(ranks.begin(), ranks.end(), rank) - ranks.begin();
+  return Council(store, job + "/" + question, std::move(names), static_cast<int>(me), missed,
+                 std::move(notes));
+}
+
+Result<Places> CallPlaces(const Options& options, rendezvous::Store& store, const std::string& job,
                           const Deadline& deadline) {
   std::vector<std::string> names;
-  for (int rank = 0; rank < options.size; ++rank) names.push_back(NameBefore(options, rank));
-  const Council world(store, key, std::move(names), options.rank, "it has not called hvd.init()");
-  const std::string word = Line(
-      (options.force_tcp ? kTcp : kAny) + (options.tls ? kTls : std::string()), options.hostname);
-  HVDX_ASSIGN_OR_RETURN(const std::string all, world.Agree(word, Lines, deadline));
-  HVDX_ASSIGN_OR_RETURN(const std::vector<Answer> answers, ParseLines(all, options.size));
-  HVDX_RETURN_IF_ERROR(CheckTls(answers, options.tls));
+  std::vector<std::string> notes;
+  for (int rank = 0; rank < options.size; ++rank) {
+    names.push_back(NameBefore(options, rank));
+    notes.push_back(NoteKey(job, rank));
+  }
+  const Council world(store, job + "/places", std::move(names), options.rank,
+                      "it has not called hvd.init()", std::move(notes));
+  Place mine{options.force_tcp, options.tls, "", options.told, options.hostname};
+  HVDX_ASSIGN_OR_RETURN(mine.process, NameThisProcess());
+  HVDX_RETURN_IF_ERROR(ClaimRank(store, world, mine));
+  HVDX_ASSIGN_OR_RETURN(const std::string all, world.Agree(mine.ToWord(), PlacesOrAlarm, deadline));
+  HVDX_ASSIGN_OR_RETURN(const std::vector<Place> said,
+                        ParsePlaces(all, mine, options.rank, options.size));
+  HVDX_RETURN_IF_ERROR(CheckTls(said, options.tls));
   Places places;
   std::vector<std::string> host_of;
-  for (const Answer& answer : answers) {
-    places.force_tcp |= answer.word.starts_with(kTcp);
-    host_of.push_back(answer.rest);
+  for (const Place& one : said) {
+    places.force_tcp |= one.force_tcp;
+    host_of.push_back(one.hostname);
   }
   places.hosts = topology::HostMap(host_of);
+  HVDX_RETURN_IF_ERROR(CheckTold(places.hosts, said));
+  const std::string doubts = DoubtsAboutCross(places.hosts, options.rank, options.told);
+  if (!doubts.empty()) {
+    HVDX_LOG_RANK(kWarning, options.rank) << doubts;
+  }
   return places;
 }
 

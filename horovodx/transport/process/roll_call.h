@@ -24,7 +24,7 @@ struct Places {
   bool force_tcp = false;  // somebody wants it
 };
 [[nodiscard]] Result<Places> CallPlaces(const Options& options, rendezvous::Store& store,
-                                        const std::string& key, const Deadline& deadline);
+                                        const std::string& job, const Deadline& deadline);
 
 struct Doors {
   std::vector<Address> addresses;  // by rank
@@ -36,8 +36,11 @@ struct Doors {
 
 // "rank 3 on node7".
 std::string NameOf(const topology::HostMap& hosts, int rank);
-// The council of these ranks; mine is among them. `missed`: see Council.
-Council CouncilOf(rendezvous::Store& store, const std::string& key, const topology::HostMap& hosts,
-                  const std::vector<int>& ranks, int rank, const std::string& missed);
+// Where a rank of the job (`job` starts all its keys) says why it gave up.
+std::string NoteKey(const std::string& job, int rank);
+// The council of these ranks about `question`; mine is among them. `missed`: see Council.
+Council CouncilOf(rendezvous::Store& store, const std::string& job, const std::string& question,
+                  const topology::HostMap& hosts, const std::vector<int>& ranks, int rank,
+                  const std::string& missed);
 
 }  // namespace horovodx::transport::process

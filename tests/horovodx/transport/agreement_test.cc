@@ -80,6 +80,18 @@ TEST_F(CouncilTest, NobodyIsBlamedForAStoreThatCannotBeAsked) {
   }
 }
 
+// The first is missing because it missed somebody itself: that is what the others want to know.
+TEST_F(CouncilTest, TheNoteOfWhoGaveUpIsPassedOn) {
+  const std::vector<std::string> notes = {"note/0", "note/1"};
+  const Council council(store_, "job/x", {"rank 0 on a", "rank 3 on a"}, 1, "it has not come",
+                        notes);
+  ASSERT_TRUE(store_.Set("note/0", "it has waited for rank 5").ok());
+  for (const Council& about : {council, council.About("y")}) {
+    const auto heard = about.Agree("", Join, Deadline::After(Seconds(0.05)));
+    EXPECT_EQ(heard.status().message(), "rank 0 on a gave up: it has waited for rank 5");
+  }
+}
+
 TEST_F(CouncilTest, AMissingFirstMemberIsNamedToo) {
   const auto heard = AgreeAmong({1, 2, 3}, 1);
   for (int me : {1, 2, 3}) {

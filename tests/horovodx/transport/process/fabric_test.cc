@@ -34,7 +34,7 @@ Deadline Patience() { return Deadline::After(Seconds(kPatience)); }
 void AwaitAll(ForkedStore& store, const std::string& key, const std::vector<int>& ranks, int rank) {
   const auto nothing = [](const auto&) { return std::string(); };
   const topology::HostMap hosts = topology::HostMap::OneHost(8);
-  HVDX_ASSERT_OK(CouncilOf(store, key, hosts, ranks, rank, "it has not come")
+  HVDX_ASSERT_OK(CouncilOf(store, "test", key, hosts, ranks, rank, "it has not come")
                      .Agree("", nothing, Patience())
                      .status());
 }
@@ -358,6 +358,25 @@ TEST(ProcessFabricTest, AKilledPeerEndsAWaitInSharedMemory) {
   EXPECT_TRUE(store.Get("waiting", Patience()).ok());
   world.Signal(1, SIGKILL);
   EXPECT_TRUE(world.Wait(0, Patience()).ok());
+}
+
+// Rank 0 breaks off because of rank 1; rank 2, which sees rank 0 go, is told of rank 1.
+TEST(ProcessFabricTest, WhoBrokeOffFirstExplainsThoseAfterIt) {
+  ForkedStore store;
+  RunProcesses(3, [&](int rank) {
+    auto joined = JoinAndMesh(OptionsOf(rank, 3, "a"), store, Patience());
+    HVDX_ASSERT_OK(joined.status());
+    if (rank == 0) {
+      const Status lost = Status::Unknown("lost rank 1");
+      EXPECT_EQ(joined->fabric->Explain(lost).message(), "lost rank 1");
+      EXPECT_TRUE(store.Set("said", "").ok());
+    } else if (rank == 2) {
+      EXPECT_TRUE(store.Get("said", Patience()).ok());
+      const Status lost = joined->fabric->Explain(Status::Unknown("lost rank 0"));
+      EXPECT_EQ(lost.message(), "rank 0 on a gave up: lost rank 1");
+    }
+    AwaitAll(store, "all", Everyone(3), rank);
+  });
 }
 
 TEST(ProcessFabricTest, NothingIsLeftWhenAllAreKilledWhileJoining) {

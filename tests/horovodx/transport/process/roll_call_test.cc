@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "horovodx/rendezvous/memory_store.h"
+#include "horovodx/transport/process/place.h"
 #include "tests/horovodx/transport/process/process_ranks.h"
 
 namespace horovodx::transport::process {
@@ -70,6 +71,82 @@ TEST(RollCallTest, RanksThatCountDifferentlyAreToldSo) {
   }
 }
 
+// Three processes for three ranks, of which two think that they are the same; and one too many.
+TEST(RollCallTest, ARankThatIsTwoProcessesIsNamedToAllAtOnce) {
+  for (const std::vector<int>& ranks :
+       {std::vector<int>{0, 1, 1}, {0, 0, 2}, {1, 1, 2}, {2, 2, 0, 1}}) {
+    rendezvous::MemoryStore store;
+    std::vector<Status> ends(ranks.size());
+    std::vector<std::thread> threads;
+    const TimePoint start = Clock::now();
+    for (std::size_t i = 0; i < ranks.size(); ++i) {
+      threads.emplace_back([&, i] {
+        Options options = OptionsOf(ranks[i], 3, "node " + std::to_string(i));
+        // Together, and one after another.
+        std::this_thread::sleep_for(std::chrono::milliseconds(i % 2 == 0 ? 0 : 20 * i));
+        ends[i] = CallPlaces(options, store, "job", Deadline::After(Seconds(30))).status();
+      });
+    }
+    for (auto& thread : threads) thread.join();
+    EXPECT_LT(ToSeconds(Clock::now() - start), 15);  // nobody waited for the deadline
+    const int twice = ranks.size() == 4 ? 2 : ranks[1];
+    int told = 0;
+    for (const Status& end : ends) {
+      const std::string claim = "HOROVOD_RANK is '" + std::to_string(twice) + "' in two processes";
+      told += end.message().find(claim) != std::string::npos ? 1 : 0;
+    }
+    // With one too many the job may have come together before: then it alone is told.
+    EXPECT_GE(told, ranks.size() == 4 ? 1 : 3);
+  }
+}
+
+TEST(RollCallTest, WhereTheLauncherSaysRanksAreMustBeWhereTheyAre) {
+  const auto call = [](auto change) {
+    return Call(4, [&](Options& options) {
+      options.hostname = options.rank < 2 ? "a" : "b";
+      options.told = {options.rank % 2, 2, options.rank / 2, 2};
+      change(options);
+    });
+  };
+  for (const auto& places : call([](Options&) {})) EXPECT_TRUE(places.ok());
+  for (const auto& places : call([](Options& o) { o.told.local_rank = o.rank == 3 ? 0 : 1; })) {
+    EXPECT_THAT(places.status().message(),
+                HasSubstr("HOROVOD_LOCAL_RANK is '1' on rank 0; expected 0, as rank 0 is on host "
+                          "'a' with 2 of 4 ranks"));
+  }
+  // As if HOROVOD_HOSTNAME had been forgotten.
+  for (const auto& places : call([](Options& o) { o.hostname = "localhost"; })) {
+    EXPECT_THAT(places.status().message(), HasSubstr("HOROVOD_LOCAL_SIZE is '2' on rank 0; "
+                                                     "expected 4"));
+  }
+  // What a launcher does not say cannot be wrong, and cross numbers are only doubted.
+  for (const auto& places : call([](Options& o) { o.told = {}; })) EXPECT_TRUE(places.ok());
+  for (const auto& places : call([](Options& o) { o.told.cross_rank = 7; })) {
+    EXPECT_TRUE(places.ok());
+  }
+}
+
+TEST(PlaceTest, AWordSaysAllAndNothingElseIsOne) {
+  Place place{true, true, "0123", {1, 2, {}, 4}, "a host with spaces"};
+  Place read;
+  ASSERT_TRUE(ParsePlace(place.ToWord(), &read));
+  EXPECT_EQ(read.ToWord(), place.ToWord());
+  EXPECT_EQ(read.told.cross_rank, std::nullopt);
+  for (const char* strange : {"", "any", "any x", "any x 1 2 3", "any x 1 2 3 4", "odd x - - - - h",
+                              "any x 1 -2 - - h", "any x 99999999999 - - - h"}) {
+    EXPECT_FALSE(ParsePlace(strange, &read)) << strange;
+  }
+}
+
+TEST(PlaceTest, CrossNumbersThatAreWrongAreNamed) {
+  const auto hosts = topology::HostMap::Grid(2, 2);
+  EXPECT_EQ(DoubtsAboutCross(hosts, 3, {1, 2, 1, 2}), "");
+  EXPECT_THAT(DoubtsAboutCross(hosts, 3, {1, 2, 0, 2}),
+              HasSubstr("HOROVOD_CROSS_RANK is '0' on rank 3; expected 1"));
+  EXPECT_THAT(DoubtsAboutCross(hosts, 3, {{}, {}, {}, 4}),
+              HasSubstr("HOROVOD_CROSS_SIZE is '4' on rank 3; expected 2"));
+}
+
 TEST(RollCallTest, DoorsCarryAddressesAndTheFirstReasonNotToShare) {
   rendezvous::MemoryStore store;
   const topology::HostMap hosts(std::vector<std::string>{"a", "b", "b"});
@@ -77,7 +154,8 @@ TEST(RollCallTest, DoorsCarryAddressesAndTheFirstReasonNotToShare) {
   std::vector<std::thread> threads;
   for (int rank = 0; rank < 3; ++rank) {
     threads.emplace_back([&, rank] {
-      const Council world = CouncilOf(store, "doors", hosts, Everyone(3), rank, "it has not come");
+      const Council world =
+          CouncilOf(store, "job", "doors", hosts, Everyone(3), rank, "it has not come");
       const Address mine{"10.0.0." + std::to_string(rank), 4711};
       heard[rank] =
           CallDoors(world, mine, rank == 0 ? "" : "too\nfull", Deadline::After(Seconds(30)));

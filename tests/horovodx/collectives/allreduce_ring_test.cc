@@ -2,15 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <vector>
 
-#include "horovodx/base/fd.h"
 #include "horovodx/collectives/patterns/ring.h"
 #include "tests/horovodx/collectives/allreduce_suite.h"
+#include "tests/horovodx/collectives/large_support.h"
 #include "tests/support/in_process_world.h"
 
 namespace horovodx::collectives {
@@ -101,59 +99,20 @@ TEST(AllreduceRingTest, WorkedExampleOfAMaximumOnFourRanks) {
   });
 }
 
-#if defined(NDEBUG) && !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
-// A long range of zeros that takes little memory: all blocks between the first and the last two are
-// the same one. What is written there must be zeros again.
-class MostlyZeros {
- public:
-  explicit MostlyZeros(std::size_t bytes)
-      : blocks_(bytes / kBlock + 1),
-        block_(::memfd_create("zeros", 0)),
-        memory_(Map(nullptr, blocks_ * kBlock, MAP_PRIVATE | MAP_ANONYMOUS, -1)) {
-    ok_ = block_.get() >= 0 && ::ftruncate(block_.get(), kBlock) == 0 && memory_ != MAP_FAILED;
-    for (std::size_t b = 1; ok_ && b + 2 < blocks_; ++b) {
-      ok_ = Map(data() + b * kBlock, kBlock, MAP_SHARED | MAP_FIXED, block_.get()) != MAP_FAILED;
-    }
-  }
-  ~MostlyZeros() { ::munmap(memory_, blocks_ * kBlock); }
-  MostlyZeros(const MostlyZeros&) = delete;
-  MostlyZeros& operator=(const MostlyZeros&) = delete;
-
-  bool ok() const { return ok_; }
-  std::uint8_t* data() const { return static_cast<std::uint8_t*>(memory_); }
-
- private:
-  static constexpr std::size_t kBlock = 4 << 20;
-  static void* Map(void* at, std::size_t bytes, int flags, int fd) {
-    return ::mmap(at, bytes, PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, fd, 0);
-  }
-
-  std::size_t blocks_;
-  Fd block_;
-  void* memory_;
-  bool ok_ = false;
-};
-
-// Not with sanitizers, which would take minutes over it.
 TEST(AllreduceRingTest, ReducesMoreThanTwoGibibytes) {
-  constexpr std::size_t kCount = (std::size_t{1} << 31) + 7;
+  if (!testing_support::kRoomForLarge) GTEST_SKIP() << "only where it is fast";
+  constexpr std::size_t kCount = testing_support::LargeCounts::kCount;
   InProcessWorld world(2);
   world.Run([&](Team& team) {
-    const MostlyZeros memory(kCount);
-    ASSERT_TRUE(memory.ok());
-    std::uint8_t* const x = memory.data();
-    const std::size_t marks[] = {0, 6, (std::size_t{1} << 31) - 1, std::size_t{1} << 31,
-                                 kCount - 1};
-    for (std::size_t at : marks) x[at] = static_cast<std::uint8_t>(team.rank() + 1);
-    ASSERT_TRUE(AllreduceRing(team, {ElementType::kUint8, x, kCount}, ReduceOp::kSum).ok());
-    for (std::size_t at : marks) EXPECT_EQ(x[at], 3) << at;
-    EXPECT_EQ(std::count(x, x + kCount, 0), static_cast<std::ptrdiff_t>(kCount - std::size(marks)));
+    const testing_support::LargeCounts x(team.rank() + 1);
+    ASSERT_TRUE(x.ok());
+    ASSERT_TRUE(AllreduceRing(team, {ElementType::kUint8, x.data(), kCount}, ReduceOp::kSum).ok());
+    EXPECT_TRUE(x.Hold(3));
     const std::size_t shorter = kCount / 2;  // of the two halves of the last window
     EXPECT_GE(team.traffic().bytes, 2 * shorter);
     EXPECT_LE(team.traffic().bytes, 2 * (shorter + 1));
   });
 }
-#endif
 
 }  // namespace
 }  // namespace horovodx::collectives

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "horovodx/runtime/engine.h"
+#include "tests/horovodx/collectives/large_support.h"
 #include "tests/support/engine_world.h"
 
 namespace horovodx::runtime {
@@ -226,6 +227,22 @@ TEST_P(EngineCollectives, BarrierAndGroups) {
         ASSERT_THAT(tensor, Each(static_cast<float>(world.size())));
       }
     }
+  });
+}
+
+TEST(EngineLargeTest, ATensorOfMoreThanTwoGibibytes) {
+  if (!testing_support::kRoomForLarge) GTEST_SKIP() << "only where it is fast";
+  EngineWorld world(2);
+  world.Run([](Engine& engine) {
+    const testing_support::LargeCounts x(engine.rank() + 1);
+    ASSERT_TRUE(x.ok());
+    Submission s;
+    s.request.name = "large";
+    s.request.type = ElementType::kUint8;
+    s.request.shape = {static_cast<std::int64_t>(x.count())};
+    s.input = s.output = x.data();
+    Finish(engine, std::move(s));
+    EXPECT_TRUE(x.Hold(3));
   });
 }
 

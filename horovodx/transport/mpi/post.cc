@@ -11,6 +11,8 @@ namespace {
 
 constexpr Duration kFirstPause = std::chrono::microseconds(20);
 constexpr Duration kLongestPause = std::chrono::milliseconds(1);
+constexpr Duration kLongestRest = std::chrono::milliseconds(100);  // with nothing under way
+constexpr int kNever = 32767;                                      // a tag that every MPI has
 // How often somebody who sleeps is asked whether he still waits: he may have given up.
 constexpr Duration kAskAgain = std::chrono::milliseconds(250);
 // For blocks that were sent and not taken when their link ended.
@@ -46,6 +48,8 @@ std::size_t TotalOf(std::span<const Piece> pieces) {
 
 Post::Post(Library& library, Comm comm, int rank, Bell bell)
     : library_(library), comm_(comm), rank_(rank), bell_(bell) {
+  never_.bytes = std::make_unique<std::byte[]>(1);
+  library_.call().receive(never_.bytes.get(), 1, rank_, kNever, comm_, &never_.request);
   thread_ = std::thread([this] { LookWhileBusy(); });
 }
 
@@ -56,6 +60,9 @@ Post::~Post() {
     wanted_.notify_all();
   }
   thread_.join();
+  bool gone = never_.request == nullptr;
+  if (!gone && !library_.call().finished()) library_.call().cancel(&never_.request, &gone);
+  if (!gone) static_cast<void>(never_.bytes.release());
   // MPI may read these at any time until the process ends.
   for (Block& block : orphans_) static_cast<void>(block.bytes.release());
 }
@@ -260,21 +267,30 @@ bool Post::Look(bool ask_again) {
   return moved;
 }
 
+// Lets MPI do what it has left to do: it does when it is asked for something that is not there.
+void Post::Nudge() {
+  bool done = false;
+  if (never_.request != nullptr) library_.call().test(&never_.request, &done, nullptr);
+}
+
 void Post::LookWhileBusy() {
   ::prctl(PR_SET_TIMERSLACK, 1000);  // ns: by default the kernel adds 50 us to short pauses
   std::unique_lock lock(mutex_);
-  Duration pause = kFirstPause;
+  Duration pause = kFirstPause, rest = kFirstPause;
   TimePoint ask_at = Clock::now() + kAskAgain;
   while (!stop_) {
+    if (library_.call().finished()) break;  // by somebody who does not know of us
     if (!Busy()) {
       parked_ = true;
-      wanted_.wait(lock, [this] { return stop_ || Busy(); });
+      const bool wanted = wanted_.wait_for(lock, rest, [this] { return stop_ || Busy(); });
       parked_ = false;
       pause = kFirstPause;
       ask_at = Clock::now() + kAskAgain;
+      if (!wanted && !library_.call().finished()) Nudge();
+      rest = wanted ? kFirstPause : std::min<Duration>(2 * rest, kLongestRest);
       continue;
     }
-    if (library_.call().finished()) break;  // by somebody who does not know of us
+    rest = kFirstPause;
     const bool ask_again = Clock::now() >= ask_at;
     if (ask_again) ask_at = Clock::now() + kAskAgain;
     pause = Look(ask_again) ? kFirstPause : std::min<Duration>(2 * pause, kLongestPause);

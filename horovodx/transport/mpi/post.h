@@ -6,8 +6,9 @@
 //
 // MPI moves nothing unless it is called. Whoever looks at a link calls it for a moment; while
 // somebody sleeps until a link is ready, or blocks are under way, a thread of the post looks for
-// him: at once, then ever more rarely, down to once a millisecond. Otherwise it sleeps. Nobody
-// spins.
+// him: at once, then ever more rarely, down to once a millisecond. Otherwise it calls MPI ever more
+// rarely, down to ten times a second: a send may have ended for MPI although the last packet of it,
+// without which the receiver waits, is still to be written by whoever calls MPI next. Nobody spins.
 //
 // Thread: any (MPI must allow several); one lock around all.
 #pragma once
@@ -102,6 +103,7 @@ class Post {
   bool Busy() const;
   bool Look(bool ask_again);
   bool EndOrphans();
+  void Nudge();
   void WakeLooker();
   Status Failed(int error, const std::string& what, const std::string& peer) const;
 
@@ -121,6 +123,7 @@ class Post {
   std::list<Inbox> ins_;
   std::list<Block> orphans_;  // sends of boxes that were closed; MPI still reads their bytes
   TimePoint orphans_until_{};
+  Block never_;  // a receive from ourselves, to which nobody sends: what there always is to ask for
   std::thread thread_;
 };
 

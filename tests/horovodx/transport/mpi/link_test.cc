@@ -1,9 +1,20 @@
 // The suite of every transport, over MPI: mpirun starts four of this program, all run all tests.
 #include "horovodx/transport/mpi/link.h"
 
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
+#include "horovodx/base/fd.h"
+#include "horovodx/base/socket.h"
 #include "horovodx/transport/mesh.h"
 #include "tests/horovodx/transport/link_suite.h"
 
@@ -141,6 +152,68 @@ TEST(MpiLinkTest, LinksEndWithBlocksUnderWay) {
   while (in.TryRead(std::span(&room, 1)).value() == 0 && !deadline.Passed()) {
   }
   EXPECT_EQ(heard, mark);
+}
+
+// A word between ranks of this machine that MPI knows nothing of.
+class SideDoor {
+ public:
+  SideDoor() : fd_(::socket(AF_UNIX, SOCK_DGRAM, 0)) {
+    const auto [mine, size] = AddressOf(WorldRank());
+    EXPECT_EQ(::bind(fd_.get(), reinterpret_cast<const sockaddr*>(&mine), size), 0);
+  }
+  void Knock(int peer) {
+    const auto [theirs, size] = AddressOf(peer);
+    EXPECT_EQ(::sendto(fd_.get(), "", 1, 0, reinterpret_cast<const sockaddr*>(&theirs), size), 1);
+  }
+  bool Opened(const Deadline& deadline) {
+    char word = 0;
+    return WaitFor(fd_.get(), POLLIN, deadline) && ::recv(fd_.get(), &word, 1, 0) == 1;
+  }
+
+ private:
+  // In no directory; mpirun is the parent of all.
+  static std::pair<sockaddr_un, socklen_t> AddressOf(int rank) {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    const std::string name =
+        "hvdx-mpi-test-" + std::to_string(::getppid()) + "-" + std::to_string(rank);
+    std::copy(name.begin(), name.end(), address.sun_path + 1);
+    return {address, static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size())};
+  }
+  Fd fd_;
+};
+
+// MPI calls a message sent when a last word about it may still wait in MPI for somebody to call it;
+// where sockets take little at a time (transport_mpi_narrow) that is often so.
+TEST(MpiLinkTest, WhatWasSentArrivesThoughTheSenderDoesNotLookAgain) {
+  constexpr int kRounds = 100;
+  SideDoor door;
+  Crew crew;
+  std::vector<std::unique_ptr<MpiOutLink>> outs;
+  for (int to = 1; WorldRank() == 0 && to < WorldSize(); ++to) {
+    outs.push_back(std::make_unique<MpiOutLink>(*crew.post, to, 9, "rank"));
+  }
+  MpiInLink in(*crew.post, 0, 9, "rank");
+  for (int round = 0; round < kRounds; ++round) {
+    std::vector<std::byte> bytes(67'000 + 100 * static_cast<std::size_t>(round));
+    const Deadline deadline = Deadline::After(Seconds(20));
+    const ConstBytes piece(bytes);
+    for (const auto& out : outs) {
+      ASSERT_EQ(out->TryWrite(std::span(&piece, 1)).value(), bytes.size());
+    }
+    for (const auto& out : outs) {
+      ASSERT_TRUE(door.Opened(deadline)) << bytes.size() << " bytes: " << out->Describe();
+    }
+    if (WorldRank() == 0) continue;
+    std::size_t read = 0;
+    while (read < bytes.size()) {
+      const MutableBytes room = MutableBytes(bytes).subspan(read);
+      read += in.TryRead(std::span(&room, 1)).value();
+      ASSERT_FALSE(deadline.Passed()) << read << " of " << bytes.size();
+      if (read < bytes.size()) std::this_thread::sleep_for(std::chrono::microseconds(100));
+    }
+    door.Knock(0);
+  }
 }
 
 TEST(MpiLinkTest, NothingMovesAndNothingIsWritableBeyondFourBlocks) {

@@ -22,7 +22,9 @@ from matrix import ANY_ERROR, BETWEEN_HOSTS, SETTINGS, TRANSPORTS, Cell
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent))  # support/
 
+import leftovers  # noqa: E402
 import outside  # noqa: E402
+from launchers import command  # noqa: E402
 from support.ssh_hosts import SshHosts  # noqa: E402
 
 LARGE = 1 << 20  # elements of the largest tensor
@@ -30,11 +32,9 @@ LARGE_BETWEEN_HOSTS = 1 << 15
 SUSPENDED_SECONDS = 11.0  # more than any of the limits in SETTINGS
 _PATIENCE = 150.0  # for a whole drill; only a hang takes so long
 _AFTERWARDS = 20.0  # for all to be gone
+_BETWEEN_LOOKS = 0.2  # at the sockets of its processes
 # Once: pytest changes the environment while drills run beside it in threads.
 _ENVIRON = {k: v for k, v in os.environ.items() if not k.startswith(("HOROVOD", "DRILL_"))}
-# Links by shared memory, so that no port but ours is open in a rank.
-_MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none",
-           "--mca", "btl", "self,vader", "--mca", "mpi_yield_when_idle", "1"]  # fmt: skip
 _one_network = threading.Lock()  # hosts of one process have the same names
 
 
@@ -55,26 +55,6 @@ class Outcome:
         return not self.problems
 
 
-def horovodrun_path() -> str:
-    """The command that belongs to this interpreter."""
-    beside = Path(sys.executable).with_name("horovodrun")
-    return str(beside) if beside.exists() else str(shutil.which("horovodrun"))
-
-
-def processes_with(mark: str) -> list[int]:
-    """Processes that have `mark` in their environment."""
-    found = []
-    for entry in os.listdir("/proc"):
-        if entry.isdigit() and int(entry) != os.getpid():
-            try:
-                with open(f"/proc/{entry}/environ", "rb") as file:
-                    if mark.encode() in file.read():
-                        found.append(int(entry))
-            except OSError:
-                continue
-    return found
-
-
 class Drill:
     """One launch of horovodrun in a folder of its own."""
 
@@ -85,6 +65,7 @@ class Drill:
         self._mark = f"DRILL_MARK=d{os.getpid()}x{time.monotonic_ns()}"
         self._outcome = Outcome(cell)
         self._held: list[Any] = []
+        self._sockets = leftovers.SocketWatch(self._mark)
         self._own = not (
             cell.fault in (*outside.NETWORK, "garbage", "half-open", "/dev/shm full", "suspended")
             or (cell.fault == "wrong secret" and cell.moment != "launch")
@@ -131,14 +112,8 @@ class Drill:
 
     def _words(self) -> list[str]:
         """The command line."""
-        if self.cell.transport == "mpi":
-            return [*_MPIRUN, "-np", str(self.cell.size), sys.executable, str(HERE / "rank.py")]
-        words = [horovodrun_path(), "-np", str(self.cell.size)]
-        if self._hosts:
-            one = f"{self._hosts.address(0)}:{self.cell.size - 1},{self._hosts.address(1)}:1"
-            words += [*self._hosts.ssh_options(), "-H", one, "--disable-cache"]
-            words += ["--start-timeout", "8" if self.cell.moment == "launch" else "30"]
-        return [*words, sys.executable, str(HERE / "rank.py")]
+        own = [name for name in self._env if name.startswith(("HOROVOD", "DRILL_", "PYTHON"))]
+        return command(self.cell, self._hosts, own)
 
     def _start(self, output: Any) -> subprocess.Popen[bytes]:
         words = self._words()
@@ -180,7 +155,7 @@ class Drill:
                 if self.cell.moment != "shutdown":
                     raise
         elif self.cell.fault == "suspended":
-            outside.suspend(processes_with(self._mark), SUSPENDED_SECONDS, 0.3)
+            outside.suspend(leftovers.processes_with(self._mark), SUSPENDED_SECONDS, 0.3)
         elif self._hosts:
             outside.NETWORK[self.cell.fault](self._hosts)
         self._say_struck(moment)
@@ -207,10 +182,14 @@ class Drill:
         return dict(json.loads(path.read_text())) if path.exists() else {"ports": [], "pid": 0}
 
     def _await(self, launcher: subprocess.Popen[bytes], *names: str) -> bool:
-        deadline = time.monotonic() + _PATIENCE
+        looked = time.monotonic()
+        deadline = looked + _PATIENCE
         while not all((self.folder / name).exists() for name in names):
             if launcher.poll() is not None:
                 return False
+            if time.monotonic() > looked + _BETWEEN_LOOKS:
+                self._sockets.look()
+                looked = time.monotonic()
             if time.monotonic() > deadline:
                 self._outcome.problems.append(f"waited {_PATIENCE:g} s for {names}")
                 return False
@@ -225,10 +204,14 @@ class Drill:
                 if launcher.poll() is not None:
                     self._outcome.problems.append("the launcher did not wait for the stopped rank")
                 os.kill(self._ready(self.cell.victim)["pid"], signal.SIGCONT)
-        try:
-            launcher.wait(_PATIENCE)
-        except subprocess.TimeoutExpired:
-            self._outcome.problems.append(f"HANGS: the launcher still runs after {_PATIENCE:g} s")
+        deadline = time.monotonic() + _PATIENCE
+        while launcher.poll() is None:
+            self._sockets.look()
+            if time.monotonic() > deadline:
+                problem = f"HANGS: the launcher still runs after {_PATIENCE:g} s"
+                return self._outcome.problems.append(problem)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                launcher.wait(_BETWEEN_LOOKS)
 
     def _clean_up(self, launcher: subprocess.Popen[bytes]) -> None:
         for sock in self._held:
@@ -240,7 +223,7 @@ class Drill:
             launcher.wait()
         self._outcome.pids = [self._ready(rank)["pid"] for rank in range(self.cell.size)]
         deadline = time.monotonic() + _AFTERWARDS
-        while left := processes_with(self._mark):
+        while left := leftovers.processes_with(self._mark):
             if time.monotonic() > deadline:
                 commands = [Path(f"/proc/{pid}/cmdline").read_bytes()[:80] for pid in left]
                 self._outcome.problems.append(f"left running: {commands}")
@@ -251,14 +234,24 @@ class Drill:
         self._look_for_rests()
 
     def _look_for_rests(self) -> None:
-        pids = "|".join(str(pid) for pid in self._outcome.pids)
-        files = [name for name in os.listdir("/dev/shm") if re.match(f"hvdx-({pids})-", name)]
-        if files:
-            self._outcome.problems.append(f"left in /dev/shm: {files}")
-        ours = {tuple(p) for rank in range(self.cell.size) for p in self._ready(rank)["ports"]}
-        left = [row for row in outside.tcp_table() if (row[0], row[2]) in ours]
+        problems = self._outcome.problems
+        if files := leftovers.in_shared_memory(self._outcome.pids):
+            problems.append(f"left in /dev/shm: {files}")
+        if not self._hosts:
+            left = self._sockets.left()
+            if not self._sockets.count:
+                problems.append("no socket of the job was seen, so none could be looked for")
+        else:
+            left = self._await_no_sockets(self._hosts)
         if left:
-            self._outcome.problems.append(f"sockets left: {left}")
+            problems.append(f"sockets left: {left}")
+
+    def _await_no_sockets(self, hosts: SshHosts) -> list[str]:
+        """What is left on the hosts when connections have had time to close."""
+        deadline = time.monotonic() + _AFTERWARDS
+        while (left := leftovers.sockets_on(hosts)) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        return left
 
     # --- the judgement ---
 
@@ -334,8 +327,10 @@ def _hosts_for(cell: Cell) -> Iterator[SshHosts | None]:
         yield None
         return
     with _one_network, SshHosts(2) as hosts:
-        if cell.moment == "shutdown":
+        if cell.moment == "shutdown" or cell.by_mpirun:
             _impatient_ssh(hosts)  # nobody but ssh is left to notice
+        if cell.by_mpirun:
+            _impatient_kernel(hosts)
         yield hosts
 
 
@@ -344,6 +339,14 @@ def _impatient_ssh(hosts: SshHosts) -> None:
     path = Path(hosts.folder, "bin", "ssh")
     quick = "-o ServerAliveInterval=1 -o ServerAliveCountMax=4"
     path.write_text(path.read_text().replace(' "$@"', f' {quick} "$@"'))
+
+
+def _impatient_kernel(hosts: SshHosts) -> None:
+    """What is never acknowledged ends a connection after 13 seconds, not 15 minutes: mpirun has no
+    other way to learn that a host is gone to which it has just sent something."""
+    for host in range(hosts.count):
+        words = ["sysctl", "-q", "-w", "net.ipv4.tcp_retries2=5"]
+        subprocess.run(hosts.inside(host, words), check=True, timeout=20)
 
 
 def run_drill(cell: Cell, seed: int = 0) -> Outcome:

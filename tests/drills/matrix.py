@@ -24,6 +24,7 @@ TRANSPORTS = {
     "shm": {"HOROVODX_TRANSPORT": "auto"},
     "tcp": {"HOROVODX_TRANSPORT": "tcp"},
     "mpi": {"HOROVODX_TRANSPORT": "mpi"},  # started by mpirun
+    "mpi+shm": {"HOROVODX_TRANSPORT": "auto"},  # mpirun with what is its default
 }
 # Of every drill, so that none takes long: silence, connecting, missing tensors.
 SETTINGS = {
@@ -66,6 +67,11 @@ def no(why: str) -> Expect:
 
 _LOST = r"Horovod has been shut down: .*rank {victim}\b"
 _BEFORE = r"Horovod initialization failed: .*rank {victim}\b"
+# Who, where, what it has not done, and in how long; no key of the rendezvous.
+_MISSING = (
+    r"Horovod initialization failed: rank {victim} on {host} is missing: it has (not called|begun)"
+    r" hvd\.init\(\)[^/]* within \d+(\.\d)? s\. "
+)
 _OK = Expect("ok", 60, 0)
 _LATER = ("negotiation", "collective", "planned", "idle")
 Row = dict[str, Expect]
@@ -109,7 +115,7 @@ _silent = Expect(
     "lost", 20, 1, says=_LOST + r".*silent for 3 s", launcher=r"rank {victim}\b.*silent for 3 s"
 )
 # Who waits in init() longest says so; by then the launcher has ended the others.
-_late = Expect("ended", 20, 1, says=_BEFORE, launcher=_BEFORE)
+_late = Expect("ended", 20, 1, says=_MISSING, launcher=_MISSING)
 _left = r"Horovod has been shut down: rank {victim} called hvd\.shutdown\(\) or ended its script"
 _mistake = "something of my own went wrong"
 _stopped = r"\[{victim}\]<stderr>:horovodrun: process \d+ on host \S+ was stopped by signal 19"
@@ -198,6 +204,8 @@ MATRIX: dict[str, Row] = {
     "half-open": _always(_OK),
 }  # fmt: skip
 
+# How ranks that share memory learn of these depends on who started them.
+_OF_EACH_LAUNCHER = ("SIGKILL", "SIGSTOP", "exception", "segment truncated")
 BETWEEN_HOSTS = ("link down", "link at 1 Mbit/s", "host gone")
 _INIT_FAILED = "Horovod initialization failed: MPI_Init has not come back"
 
@@ -207,13 +215,9 @@ def _by_mpirun(fault: str, moment: str, expect: Expect) -> Expect:
 
     Before MPI_Init has come back nobody can tell who is missing.
     """
-    if fault in BETWEEN_HOSTS:
-        return no("mpirun's own connections break, and it waits for them")
-    if fault in ("/dev/shm full", "no shared memory"):
-        return no("Open MPI itself needs shared memory")
-    if fault == "segment truncated":
-        return no("there is no segment")
     early = moment in ("launch", "init")
+    if fault in ("link down", "host gone") and moment == "launch":
+        return no("mpirun cannot start anybody: nothing of ours runs")
     if fault == "wrong secret" and moment == "launch":
         return no("the secret comes by MPI")
     if fault in ("garbage", "half-open", "wrong secret", "socket closed") and early:
@@ -222,7 +226,10 @@ def _by_mpirun(fault: str, moment: str, expect: Expect) -> Expect:
         return expect
     if expect.code == 0:  # MPI's own end would wait for the one that was stopped, so it has none
         return Expect("", expect.within, ANY_ERROR)
+    # By which of its connections mpirun learns of it first decides what it says.
+    gone = "lost communication with a remote|exited with non-zero status|unable to reliably start"
     words = {"SIGKILL": "exited on signal 9", "segfault": "exited on signal 11"}
+    words |= {"link down": gone, "host gone": gone}
     said = words.get(fault, "" if fault in ("SIGSTOP", "sys.exit(0)") else expect.launcher)
     expect = replace(expect, code=ANY_ERROR, launcher=said)
     if early:
@@ -250,14 +257,24 @@ class Cell:
         expect = MATRIX[self.fault][self.moment]
         if self.fault in BETWEEN_HOSTS and self.transport == "shm":
             return no("ranks on one host have no link between them")
-        if self.transport == "mpi":
-            return _by_mpirun(self.fault, self.moment, expect)
-        if self.transport == "tcp":
+        if self.transport == "mpi+shm" and self.fault not in _OF_EACH_LAUNCHER:
+            return no("as over shm and over mpi, which have it")
+        if self.transport in ("tcp", "mpi"):
             if self.fault == "segment truncated":
                 return no("there is no segment")
             if self.fault == "no shared memory":
-                return _OK  # and nothing to warn of
-        return expect
+                expect = _OK  # and nothing to warn of
+        return _by_mpirun(self.fault, self.moment, expect) if self.by_mpirun else expect
+
+    @property
+    def by_mpirun(self) -> bool:
+        """Who launches it."""
+        return self.transport.startswith("mpi")
+
+    @property
+    def lacks_memory(self) -> bool:
+        """There is none to share, also for MPI."""
+        return self.fault in ("/dev/shm full", "no shared memory")
 
     @property
     def name(self) -> str:
@@ -275,6 +292,8 @@ def cells(worlds_each: int = 1) -> Iterator[Cell]:
                     size, victim = WORLDS[(start + number) % len(WORLDS)]
                     if fault in BETWEEN_HOSTS:
                         victim = size - 1  # the one that is alone on the last host
+                    if fault == "no shared memory":
+                        victim = 0  # the one that makes what the others open
                     cell = Cell(fault, moment, transport, size, victim)
                     if not cell.expect.why_not:
                         yield cell

@@ -12,7 +12,7 @@ from typing import Any, Callable, Iterable
 import stranger
 
 Address = tuple[str, int]
-_LISTEN = "0A"
+LISTEN = "0A"
 
 
 def sockets_of(pid: int | str = "self") -> set[str]:
@@ -33,19 +33,21 @@ def sockets_of(pid: int | str = "self") -> set[str]:
 
 def tcp_table(pid: int | str = "self") -> list[tuple[int, str, str]]:
     """Local port, state and inode of each socket in a process's network."""
-    rows = []
     with open(f"/proc/{pid}/net/tcp", encoding="ascii") as file:
-        for line in list(file)[1:]:
-            words = line.split()
-            rows.append((int(words[1].partition(":")[2], 16), words[3], words[9]))
-    return rows
+        return rows_of(file.read())
+
+
+def rows_of(table: str) -> list[tuple[int, str, str]]:
+    """The same of the text of a /proc/net/tcp."""
+    rows = [line.split() for line in table.splitlines()[1:]]
+    return [(int(row[1].partition(":")[2], 16), row[3], row[9]) for row in rows]
 
 
 def listening_ports(pid: int | str = "self") -> list[tuple[int, str]]:
     """Where a process listens: port and inode."""
     own = sockets_of(pid)
     return [
-        (port, inode) for port, state, inode in tcp_table(pid) if state == _LISTEN and inode in own
+        (port, inode) for port, state, inode in tcp_table(pid) if state == LISTEN and inode in own
     ]
 
 

@@ -23,7 +23,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from drill import HERE, horovodrun_path, run_drill  # noqa: E402
+from drill import HERE, run_drill  # noqa: E402
+from launchers import horovodrun_path  # noqa: E402
 from matrix import SETTINGS, Cell, cells  # noqa: E402
 
 _WARM = 0.1  # of the time: allocators and caches fill up
@@ -46,8 +47,10 @@ class Watched:
         descriptors = len(os.listdir(f"/proc/{self.pid}/fd"))
         self.samples.append((time.monotonic(), 1024 * int(kilobytes.split()[1]), descriptors))
 
-    def judge(self) -> str | None:
-        """What has grown."""
+    def judge(
+        self, most_growth: int = _MOST_GROWTH, most_descriptors: int = _MOST_DESCRIPTORS
+    ) -> str | None:
+        """What has grown by more."""
         begin, end = self.samples[0][0], self.samples[-1][0]
         later = [s for s in self.samples if s[0] >= begin + _WARM * (end - begin)]
         third = max(1, len(later) // 3)
@@ -59,7 +62,7 @@ class Watched:
             f"at the end {memory[1] / 2**20:.1f} MiB and {files[1]}",
             flush=True,
         )
-        if memory[1] - memory[0] > _MOST_GROWTH or files[1] - files[0] > _MOST_DESCRIPTORS:
+        if memory[1] - memory[0] > most_growth or files[1] - files[0] > most_descriptors:
             return f"{self.name} grows: memory {memory}, descriptors {files}"
         return None
 
@@ -87,9 +90,9 @@ class LongLived:
         ]
         return [*ranks, Watched("their launcher", self.launcher.pid)]
 
-    def lives(self) -> str:
+    def lives(self) -> int:
         """How often they have begun."""
-        return (self._folder / "lives.0").read_text()
+        return int((self._folder / "lives.0").read_text() or 0)
 
     def end(self) -> int:
         """They shut down for the last time."""

@@ -49,9 +49,9 @@ def running() -> Iterator[Running]:
 
 
 def _why_not(cell: Cell) -> str | None:
-    if cell.transport == "mpi":
-        return _NO_MPI
-    return _NO_HOSTS if cell.fault in BETWEEN_HOSTS else None
+    without = [_NO_MPI] if cell.by_mpirun else []
+    without += [_NO_HOSTS] if cell.fault in BETWEEN_HOSTS else []
+    return next((reason for reason in without if reason), None)
 
 
 @pytest.mark.parametrize("cell", CELLS, ids=lambda cell: cell.name)

@@ -14,7 +14,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from drill import horovodrun_path  # noqa: E402
+from launchers import horovodrun_path  # noqa: E402
 from tls_rank import MARK  # noqa: E402
 
 _SECONDS = 200

@@ -58,7 +58,8 @@ bool ProcessJob::AwaitReady(int ranks, double seconds) {
 }
 
 bool ProcessJob::AwaitKey(const std::string& key, double seconds) {
-  const std::string whole = std::string("job/") + kJobId + "/0/" + key;
+  std::string whole = "job/";
+  whole.append(kJobId).append("/0/").append(key);
   return store_.Get(whole, Deadline::After(Seconds(seconds))).ok();
 }
 

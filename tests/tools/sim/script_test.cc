@@ -20,15 +20,18 @@ std::string Answer(const std::string& script) {
 }
 
 // T = 3 + bytes on two hosts: a ring of two takes two steps of half the bytes each.
-constexpr char kWorked[] = "forward 4\nlayer 2 1\nlayer 2 1\nlayer 2 8\nnet 1.5 1\nwindows 0\n";
+std::string Worked(const std::string& run) {
+  std::string script = "forward 4\nlayer 2 1\nlayer 2 1\nlayer 2 8\nnet 1.5 1\nwindows 0\n";
+  return Answer(script.append(run));
+}
 
 TEST(ScriptTest, RunsTheWorkedExample) {
-  EXPECT_EQ(Answer(std::string(kWorked) + "run optimal ring 2 1 0\n"),
+  EXPECT_EQ(Worked("run optimal ring 2 1 0\n"),
             "run 22 12 16 2\n"
             "bucket 0 1 0 8 2 2 13 ring 0 0\n"
             "bucket 1 3 2 2 6 13 18 ring 0 0\n");
-  EXPECT_THAT(Answer(std::string(kWorked) + "run wfbp ring 2 1 0\n"), StartsWith("run 25 15 19 3"));
-  EXPECT_THAT(Answer(std::string(kWorked) + "run wfbp ring 1 1 0\n"), StartsWith("run 10 0 0 3"));
+  EXPECT_THAT(Worked("run wfbp ring 2 1 0\n"), StartsWith("run 25 15 19 3"));
+  EXPECT_THAT(Worked("run wfbp ring 1 1 0\n"), StartsWith("run 10 0 0 3"));
 }
 
 TEST(ScriptTest, TensorsComeWithTheirTimes) {

@@ -149,7 +149,9 @@ void RandomProgram::Vary(ProgramTensor& tensor) {
   // A reducescatter above the threshold refuses to be scaled; rows may still grow.
   const bool scales = reduces && IsFloat(tensor.type) && options.fusion_threshold > (1 << 20);
   tensor.prescale = scales && OneIn(8) ? 0.5 : 1.0;
-  const bool in_rank_order = hosts.hosts() == 1 || options.execute.deterministic;
+  // One host adds up on the stage, unless an algorithm was asked for.
+  const bool on_stage = hosts.hosts() == 1 && options.execute.allreduce.empty();
+  const bool in_rank_order = on_stage || options.execute.deterministic;
   tensor.exact = tensor.kind != Kind::kAllreduce || !in_rank_order;
 }
 

@@ -70,8 +70,8 @@ class AlgorithmChoice {
   // What a choice depends on.
   struct Case {
     std::uint64_t bytes = 0;
-    bool native = false;  // the fabric's own allreduce can run it
-    auto operator<=>(const Case&) const = default;
+    bool native = false;                            // the fabric's own allreduce can run it
+    auto operator<=>(const Case&) const = default;  // NOLINT: no null is compared
   };
   Case CaseOf(const Bucket& bucket) const;
   bool IsNative(ElementType type, ReduceOp op) const;

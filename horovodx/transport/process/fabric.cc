@@ -114,11 +114,12 @@ Status ProcessFabric::Explain(Status status) {
 }
 
 Status ProcessFabric::Meet(const Deadline& deadline) {
-  // Whoever is still looking for the last generation would not find it whole.
-  if (rank() == 0 && options_.generation > 0) {
-    const int last = options_.generation - 1;
+  // The last generation may have failed here while somebody is still about to hear so in it, and
+  // then comes after us; of the one before it nobody can be left, since this last one was met.
+  if (rank() == 0 && options_.generation > 1) {
+    const int past = options_.generation - 2;
     HVDX_RETURN_IF_ERROR(
-        store_.Forget("job/" + options_.job_id + "/" + std::to_string(last) + "/"));
+        store_.Forget("job/" + options_.job_id + "/" + std::to_string(past) + "/"));
   }
   HVDX_ASSIGN_OR_RETURN(Places places, CallPlaces(options_, store_, key_, deadline));
   hosts_ = std::move(places.hosts);

@@ -6,7 +6,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <future>
+
 #include "horovodx/base/log.h"
+#include "horovodx/rendezvous/memory_store.h"
 #include "horovodx/transport/process/roll_call.h"
 #include "tests/horovodx/transport/link_suite.h"
 #include "tests/horovodx/transport/process/process_ranks.h"
@@ -321,6 +324,32 @@ TEST(ProcessFabricTest, GenerationsOfAJobFollowEachOther) {
       HVDX_ASSERT_OK(rank == 0 ? Hear(*joined->mesh, 1) : Tell(*joined->mesh, 0));
     }
   });
+}
+
+// Who is late in a generation that has failed for others must hear so, and come after them: it
+// would else wait for words that were forgotten. Of older ones nothing stays.
+TEST(ProcessFabricTest, TheLastGenerationIsRememberedAndNoOlderOne) {
+  rendezvous::MemoryStore store;
+  const auto key = [](int generation) {
+    return "job/test/" + std::to_string(generation) + "/word";
+  };
+  const auto remembered = [&](int generation) {
+    return store.Get(key(generation), Deadline::After(Duration::zero())).ok();
+  };
+  for (int generation = 0; generation < 4; ++generation) {
+    HVDX_ASSERT_OK(store.Set(key(generation), "said"));
+    const auto join = [&](int rank) {
+      Options options = OptionsOf(rank, 2, "a");
+      options.generation = generation;
+      return ProcessFabric::Join(options, store, Patience());
+    };
+    auto other = std::async(std::launch::async, join, 1);
+    const auto fabric = join(0);
+    HVDX_ASSERT_OK(fabric.status());
+    HVDX_ASSERT_OK(other.get().status());
+    EXPECT_EQ(remembered(generation - 1), generation >= 1);
+    EXPECT_FALSE(remembered(generation - 2));
+  }
 }
 
 // Waits until the courier reports that `rank` is lost.

@@ -179,7 +179,7 @@ void TracePrinter::End(Tensor& tensor, const std::string& where, const std::stri
 }
 
 std::string TracePrinter::OnLane(int lane) {
-  const std::string where = R"(,"pid":0,"tid":)" + std::to_string(lane);
+  std::string where = R"(,"pid":0,"tid":)" + std::to_string(lane);
   if (lanes_.try_emplace(lane, false).second) {
     const std::string what = lane % 2 == 0 ? "plans" : "buckets";
     records_.push_back(R"({"name":"thread_name","ph":"M")" + where +

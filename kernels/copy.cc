@@ -62,13 +62,15 @@ void CopyStreaming(void* to, const void* from, std::size_t bytes) {
     Stream(out, Load(in));
   }
   if (bytes > 0) std::memcpy(out, in, bytes);
-  _mm_sfence();  // streaming stores are not ordered with those that publish the result
 }
+
+void EndStreaming() { _mm_sfence(); }
 
 #else
 
 void Copy(void* to, const void* from, std::size_t bytes) { std::memcpy(to, from, bytes); }
 void CopyStreaming(void* to, const void* from, std::size_t bytes) { Copy(to, from, bytes); }
+void EndStreaming() {}
 
 #endif
 

@@ -14,7 +14,12 @@ namespace horovodx::kernels {
 void Copy(void* to, const void* from, std::size_t bytes);
 
 // The same past the cache: the target's old content is not read, and it is not in the cache
-// afterwards. For results that are much larger than the cache. Slow below some KiB.
+// afterwards. For results that are much larger than the cache, and for memory that another core
+// has read, where plain stores may have to wait for it. Other threads must not be told of what was
+// written so before EndStreaming() has been called.
 void CopyStreaming(void* to, const void* from, std::size_t bytes);
+
+// What this thread has copied past the cache is there before anything that it writes afterwards.
+void EndStreaming();
 
 }  // namespace horovodx::kernels

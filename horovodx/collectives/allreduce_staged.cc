@@ -13,17 +13,9 @@ namespace {
 
 using transport::Mark;
 
-// Summed bytes that are still in the nearest cache when they are copied on.
-constexpr std::size_t kNearBytes = 8 << 10;
-
 bool InPlace(const StagedTensors& tensors) {
   return !tensors.input.empty() && !tensors.output.empty() &&
          tensors.input.front().data == tensors.output.front().data;
-}
-
-bool BySlices(const StageOptions& options, int ranks, std::size_t bytes) {
-  if (ranks == 2) return bytes >= options.slices_of_two_from_bytes;
-  return ranks > 2 && bytes >= options.slices_from_bytes;
 }
 
 // Of as few parts as `most` allows, all about the same: a short last one costs as many marks.
@@ -54,12 +46,13 @@ StagedAllreduce::StagedAllreduce(StagePipe& pipe, const StagedTensors& tensors)
   }
   const StageOptions& options = pipe.options();
   const std::size_t bytes = count_ * SizeOf(type_);
-  sliced_ = BySlices(options, pipe.stage().size(), bytes);
-  const std::size_t most = sliced_ ? options.sliced_segment_bytes : options.segment_bytes;
+  way_ = options.way ? *options.way : pipe.ways().Next(bytes);
+  if (!options.way && pipe.ways().IsTrial(bytes)) since_ = Clock::now();
+  const std::size_t most = way_.by_slices ? options.sliced_segment_bytes : options.segment_bytes;
   segment_count_ = EvenPart(count_, std::min(most, pipe.slot_bytes()) / SizeOf(type_), type_);
   segments_ = std::max<std::size_t>(1, PartsOf(count_, segment_count_));
   streaming_ = bytes >= options.streaming_from_bytes && !InPlace(tensors);
-  const Mark marks = sliced_ ? 2 * segments_ + 2 : segments_;
+  const Mark marks = way_.by_slices ? 2 * segments_ + 2 : segments_;
   base_ = pipe.TakeMarks(marks);
   end_ = base_ + marks;
 }
@@ -75,12 +68,27 @@ StagedAllreduce::Progress StagedAllreduce::Advance() {
   } else {
     return Progress::kBlocked;
   }
-  return written_ == segments_ ? Progress::kDone : Progress::kMoved;
+  return written_ == segments_ ? Done() : Progress::kMoved;
+}
+
+StagedAllreduce::Progress StagedAllreduce::Done() {
+  if (streaming_) kernels::EndStreaming();
+  if (!pipe_.options().way) {
+    const bool counts = since_ != TimePoint();
+    pipe_.ways().Finished(count_ * SizeOf(type_), counts ? ToSeconds(Clock::now() - since_) : 0);
+  }
+  return Progress::kDone;
+}
+
+// What was written past the cache is there before the mark.
+void StagedAllreduce::Publish(Mark mark) {
+  if (way_.past_cache) kernels::EndStreaming();
+  pipe_.Publish(mark);
 }
 
 int StagedAllreduce::waiting_for() const {
   if (written_ == segments_ || MayPack() || MaySum() || MayWrite()) return -1;
-  if (written_ < packed_ && !sliced_) return pipe_.FirstMissing(PackMark(written_));
+  if (written_ < packed_ && !way_.by_slices) return pipe_.FirstMissing(PackMark(written_));
   if (written_ < summed_) return pipe_.FirstMissing(SumMark(written_));
   const int missing = summed_ < packed_ ? pipe_.FirstMissing(PackMark(summed_)) : -1;
   return missing >= 0 ? missing : pipe_.FirstReading(SlotOf(packed_));
@@ -90,19 +98,19 @@ int StagedAllreduce::waiting_for() const {
 bool StagedAllreduce::MayPack() const {
   if (packed_ == segments_) return false;
   const bool in_turn =
-      sliced_ ? packed_ < summed_ + 2 && packed_ < written_ + 3 : packed_ < written_ + 2;
+      way_.by_slices ? packed_ < summed_ + 2 && packed_ < written_ + 3 : packed_ < written_ + 2;
   return in_turn && pipe_.FirstReading(SlotOf(packed_)) < 0;
 }
 
 bool StagedAllreduce::MaySum() const {
-  if (!sliced_ || summed_ == packed_) return false;
+  if (!way_.by_slices || summed_ == packed_) return false;
   // Marks come in the same order on all members: the next segment is packed first.
   const bool in_turn = packed_ == segments_ || packed_ == summed_ + 2;
   return in_turn && pipe_.FirstMissing(PackMark(summed_)) < 0;
 }
 
 bool StagedAllreduce::MayWrite() const {
-  if (sliced_) return written_ < summed_ && pipe_.FirstMissing(SumMark(written_)) < 0;
+  if (way_.by_slices) return written_ < summed_ && pipe_.FirstMissing(SumMark(written_)) < 0;
   return written_ < packed_ && pipe_.FirstMissing(PackMark(written_)) < 0;
 }
 
@@ -113,7 +121,7 @@ void StagedAllreduce::Pack() {
   std::byte* const to = pipe_.slot(me, slot);
   if (read_own_ && pipe_.stage().size() == 1) {
     input_.Skip(count);
-  } else if (read_own_ && sliced_) {
+  } else if (read_own_ && way_.by_slices) {
     const std::size_t begin = SliceBegin(me, count);
     const std::size_t end = SliceBegin(me + 1, count);
     PackRange(to, begin);
@@ -123,11 +131,38 @@ void StagedAllreduce::Pack() {
     PackRange(to, count);
   }
   pipe_.KeepUntil(FreeMark(packed_), slot);
-  pipe_.Publish(PackMark(packed_));
+  Publish(PackMark(packed_));
   ++packed_;
 }
 
 void StagedAllreduce::PackRange(std::byte* to, std::size_t count) {
+  if (way_.past_cache) {
+    PackPastCache(to, count);
+  } else {
+    CopyIn(to, count);
+  }
+}
+
+// What is in small pieces, or scaled, is put together nearby first: only whole lines are written
+// fast past the cache.
+void StagedAllreduce::PackPastCache(std::byte* to, std::size_t count) {
+  const std::size_t most = StagePipe::kNearBytes / SizeOf(type_);
+  while (count > 0) {
+    std::size_t now = std::min(count, most);
+    if (prescale_ == 1.0 && input_.IsWhole(now)) {
+      const Stretch from = input_.Next(count);
+      now = from.count;
+      kernels::CopyStreaming(to, from.data, now * SizeOf(type_));
+    } else {
+      CopyIn(pipe_.near(), now);
+      kernels::CopyStreaming(to, pipe_.near(), now * SizeOf(type_));
+    }
+    to += now * SizeOf(type_);
+    count -= now;
+  }
+}
+
+void StagedAllreduce::CopyIn(std::byte* to, std::size_t count) {
   while (count > 0) {
     const Stretch from = input_.Next(count);
     const std::size_t bytes = from.count * SizeOf(type_);
@@ -153,23 +188,25 @@ void StagedAllreduce::SumMySlice() {
   const std::size_t end = SliceBegin(me + 1, count);
   if (read_own_) own_.Skip(begin);
   own_output_.Skip(begin);
-  const std::size_t most = kNearBytes / SizeOf(type_);
+  const std::size_t most = StagePipe::kNearBytes / SizeOf(type_);
   for (std::size_t done = begin; done < end; done += std::min(most, end - done)) {
-    std::byte* const sums = pipe_.slot(me, slot) + done * SizeOf(type_);
+    std::byte* const to = pipe_.slot(me, slot) + done * SizeOf(type_);
+    std::byte* const sums = way_.past_cache ? pipe_.near() : to;
     const std::size_t now = std::min(most, end - done);
     SumInto(sums, slot, done, now);
+    if (sums != to) kernels::CopyStreaming(to, sums, now * SizeOf(type_));
     CopyOut(own_output_, sums, now);
   }
   if (read_own_) own_.Skip(count - end);
   own_output_.Skip(count - end);
-  pipe_.Publish(SumMark(summed_));
+  Publish(SumMark(summed_));
   ++summed_;
 }
 
 void StagedAllreduce::Write() {
   const int slot = SlotOf(written_);
   const std::size_t count = CountOf(written_);
-  if (sliced_) {
+  if (way_.by_slices) {
     GatherSlices(slot, count);
   } else {
     WriteSums(slot, count);
@@ -182,10 +219,24 @@ void StagedAllreduce::WriteSums(int slot, std::size_t count) {
     const Stretch to = output_.Next(count - done);
     if (to.data == nullptr) {
       if (read_own_) own_.Skip(to.count);
+    } else if (streaming_) {
+      SumPastCache(to.data, slot, done, to.count);
     } else {
       SumInto(to.data, slot, done, to.count);
     }
     done += to.count;
+  }
+}
+
+void StagedAllreduce::SumPastCache(std::byte* to, int slot, std::size_t begin, std::size_t count) {
+  const std::size_t most = StagePipe::kNearBytes / SizeOf(type_);
+  while (count > 0) {
+    const std::size_t now = std::min(most, count);
+    SumInto(pipe_.near(), slot, begin, now);
+    kernels::CopyStreaming(to, pipe_.near(), now * SizeOf(type_));
+    to += now * SizeOf(type_);
+    begin += now;
+    count -= now;
   }
 }
 
@@ -233,7 +284,7 @@ void StagedAllreduce::SumInto(std::byte* to, int slot, std::size_t begin, std::s
 }
 
 Mark StagedAllreduce::PackMark(std::size_t segment) const {
-  return base_ + 1 + (sliced_ ? 2 * segment : segment);
+  return base_ + 1 + (way_.by_slices ? 2 * segment : segment);
 }
 
 Mark StagedAllreduce::SumMark(std::size_t segment) const { return base_ + 4 + 2 * segment; }
@@ -241,7 +292,7 @@ Mark StagedAllreduce::SumMark(std::size_t segment) const { return base_ + 4 + 2 
 // The first mark of which the rules of MayPack say that I have written `segment` out when I publish
 // it; behind my last segment it is the next operation's first.
 Mark StagedAllreduce::FreeMark(std::size_t segment) const {
-  const std::size_t later = segment + (sliced_ ? 3 : 2);
+  const std::size_t later = segment + (way_.by_slices ? 3 : 2);
   return later < segments_ ? PackMark(later) : end_ + 1;
 }
 

@@ -2,8 +2,9 @@
 //
 // The bucket goes through the stage in cache-sized segments: each rank packs a segment of its
 // tensors into its slot (prescaled), and when all have, adds up everybody's slots in rank order
-// straight into its result tensors (postscaled). Few ranks: each reads all slots. More: each sums
-// its slice, then gathers the others'. Slots are used in turn, so packing the next segment overlaps
+// straight into its result tensors (postscaled). Either each reads all slots, or each sums its
+// slice, then gathers the others'; slots are written through the cache or past it: stage_ways.h
+// finds out what is faster here. Slots are used in turn, so packing the next segment overlaps
 // others' reading of this one. Partial sums live in slots only: nothing of a result is written
 // before every rank's first segment has arrived. The order of summation is the rank order, whatever
 // the bucket; results are the same bits on all ranks, merged or not.
@@ -21,6 +22,7 @@
 #include <cstddef>
 #include <span>
 
+#include "horovodx/base/clock.h"
 #include "horovodx/collectives/piece_cursor.h"
 #include "horovodx/collectives/stage_pipe.h"
 #include "kernels/pack.h"
@@ -47,6 +49,8 @@ class StagedAllreduce {
   enum class Progress { kDone, kMoved, kBlocked };
   // At most about one segment's work. kBlocked: nothing to do until another member's mark moves.
   Progress Advance();
+  // Whether every member's first segment has been seen.
+  bool all_have_come() const { return summed_ + written_ > 0; }
   // Which member it waits for (the first in rank order), for error messages; -1 if none.
   int waiting_for() const;
   // Gives up an operation that nobody can have finished. The pipe is usable after its next
@@ -59,12 +63,18 @@ class StagedAllreduce {
   bool MayWrite() const;
   void Pack();
   void PackRange(std::byte* to, std::size_t count);
+  void PackPastCache(std::byte* to, std::size_t count);
+  void CopyIn(std::byte* to, std::size_t count);
   void SumMySlice();
   void Write();
   void WriteSums(int slot, std::size_t count);
+  void SumPastCache(std::byte* to, int slot, std::size_t begin, std::size_t count);
   void GatherSlices(int slot, std::size_t count);
   void CopyOut(PieceCursor& output, const std::byte* from, std::size_t count);
   void SumInto(std::byte* to, int slot, std::size_t begin, std::size_t count);
+
+  void Publish(transport::Mark mark);
+  Progress Done();
 
   transport::Mark PackMark(std::size_t segment) const;
   transport::Mark SumMark(std::size_t segment) const;
@@ -86,13 +96,14 @@ class StagedAllreduce {
   // My contribution is read from the tensors and not from my slot: nearer, and in slices mode my
   // slice need not be packed at all.
   bool read_own_;
-  bool streaming_;
+  bool streaming_;  // results are written past the cache
+  StageWay way_;
+  TimePoint since_;            // if its time counts
   std::size_t count_ = 0;      // elements of the bucket
   std::size_t segment_count_;  // elements of a segment (the last may have fewer)
   std::size_t segments_;       // at least one
-  bool sliced_;
-  transport::Mark base_;  // my marks are above this ...
-  transport::Mark end_;   // ... and this is the last of them
+  transport::Mark base_;       // my marks are above this ...
+  transport::Mark end_;        // ... and this is the last of them
   int first_slot_;
 
   // Segments gone through each stage; written_ <= summed_ <= packed_ (summed_ only by slices).

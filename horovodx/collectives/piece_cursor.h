@@ -23,14 +23,17 @@ class PieceCursor {
 
   // The next stretch, of at most `most` elements (> 0).
   Stretch Next(std::size_t most) {
-    while (piece_ != end_ && offset_ == piece_->count) {
-      ++piece_;
-      offset_ = 0;
-    }
+    SkipEmpty();
     if (piece_ == end_) return {nullptr, most};
     const Stretch stretch{At(offset_), std::min(most, piece_->count - offset_)};
     offset_ += stretch.count;
     return stretch;
+  }
+
+  // Whether the next `count` elements (> 0) lie next to each other in memory.
+  bool IsWhole(std::size_t count) {
+    SkipEmpty();
+    return piece_ != end_ && piece_->data != nullptr && piece_->count - offset_ >= count;
   }
 
   // Leaves `count` elements out.
@@ -39,6 +42,13 @@ class PieceCursor {
   }
 
  private:
+  void SkipEmpty() {
+    while (piece_ != end_ && offset_ == piece_->count) {
+      ++piece_;
+      offset_ = 0;
+    }
+  }
+
   std::byte* At(std::size_t offset) const {
     if (piece_->data == nullptr) return nullptr;
     return static_cast<std::byte*>(piece_->data) + offset * element_bytes_;

@@ -9,10 +9,24 @@ namespace horovodx::collectives {
 using transport::FirstMark;
 using transport::Mark;
 
+namespace {
+
+// Where each member writes down what operations took.
+std::vector<StageWays::Board*> Boards(const transport::Stage& stage, std::size_t offset) {
+  std::vector<StageWays::Board*> boards;
+  for (int member = 0; member < stage.size(); ++member) {
+    boards.push_back(reinterpret_cast<StageWays::Board*>(stage.slot(member, 0) + offset));
+  }
+  return boards;
+}
+
+}  // namespace
+
 StagePipe::StagePipe(transport::Stage& stage, StageOptions options)
     : stage_(stage),
       options_(options),
       epoch_end_(FirstMark(1)),
+      ways_(stage.rank(), Boards(stage, kMarksBytes)),
       inputs_(static_cast<std::size_t>(stage.size())) {
   HVDX_CHECK(options.segment_bytes >= 64 && options.sliced_segment_bytes >= 64);
   const std::size_t bytes = static_cast<std::size_t>(stage.slots()) * stage.slot_bytes();

@@ -11,8 +11,9 @@
 // takes a mark of a later epoch for progress in an earlier one: a member that leaves an epoch
 // writes down how far it got in it.
 //
-// Layout of a member's part of the stage: kHeaderBytes in which it writes down its last marks, then
-// kSlots slots of equal size. The stage's own division into slots does not matter here.
+// Layout of a member's part of the stage: kHeaderBytes in which it writes down its last marks and
+// what operations took, then kSlots slots of equal size. The stage's own division into slots does
+// not matter here.
 //
 // Thread: as the stage's, one at a time.
 #pragma once
@@ -20,24 +21,24 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "horovodx/collectives/stage_ways.h"
 #include "horovodx/transport/stage.h"
 
 namespace horovodx::collectives {
 
-// The defaults were measured with 512 KiB of second-level cache a core and 32 MiB of third-level.
+// These decide how buckets are cut: they must be the same on all members of a stage. The sizes were
+// measured with 512 KiB and with 1 MiB of second-level cache a core, and 32 MiB of third-level.
 struct StageOptions {
-  // These decide how buckets are cut: they must be the same on all members of a stage.
   // At most; where each reads all, and by slices.
   std::size_t segment_bytes = 128 << 10;
   std::size_t sliced_segment_bytes = 256 << 10;
-  // From how many bytes on three or more ranks sum by slices, and from how many two do.
-  std::size_t slices_from_bytes = 64 << 10;
-  std::size_t slices_of_two_from_bytes = 512 << 10;
-  // Results of at least this many bytes are written past the cache, unless they are their inputs
-  // or each rank reads all.
+  // Results of at least this many bytes are written past the cache, unless they are their inputs.
   std::size_t streaming_from_bytes = 16 << 20;
+  // The way of all operations; none: what is fastest (stage_ways.h).
+  std::optional<StageWay> way = std::nullopt;
 };
 
 class StagePipe {
@@ -81,12 +82,19 @@ class StagePipe {
   }
   void Publish(transport::Mark mark) { stage_.Publish(mark); }
 
+  // Which way operations take.
+  StageWays& ways() { return ways_; }
   // Room for a pointer a member.
   const void** inputs() { return inputs_.data(); }
+  // Room for what is on its way past the cache: it stays in the nearest one.
+  static constexpr std::size_t kNearBytes = 8 << 10;
+  std::byte* near() { return near_.data(); }
 
  private:
-  static constexpr std::size_t kHeaderBytes = 64;
-  static constexpr std::uint32_t kEpochsKept = kHeaderBytes / sizeof(transport::Mark);
+  static constexpr std::size_t kMarksBytes = 64;
+  static constexpr std::size_t kHeaderBytes = 256;
+  static_assert(kMarksBytes + sizeof(StageWays::Board) <= kHeaderBytes);
+  static constexpr std::uint32_t kEpochsKept = kMarksBytes / sizeof(transport::Mark);
 
   bool HasReached(int member, transport::Mark mark) const {
     const transport::Mark at = stage_.of(member);
@@ -105,7 +113,9 @@ class StagePipe {
   std::array<transport::Mark, kSlots> free_at_{};  // slot i is free once all have reached this
   int next_slot_ = 0;
   bool abandoned_ = false;
+  StageWays ways_;
   std::vector<const void*> inputs_;
+  alignas(64) std::array<std::byte, kNearBytes> near_;
 };
 
 }  // namespace horovodx::collectives

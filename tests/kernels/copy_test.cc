@@ -19,6 +19,7 @@ TEST(CopyTest, CopiesAnyLengthBetweenAnyAddressesAndNothingBeside) {
       for (std::size_t shift = 0; shift < 70; shift += 3) {
         std::vector<std::byte> to(1000, kUntouched);
         copy(to.data() + shift, from.data() + 100 - shift, bytes);
+        EndStreaming();
         for (std::size_t i = 0; i < to.size(); ++i) {
           const bool inside = i >= shift && i < shift + bytes;
           ASSERT_EQ(to[i], inside ? from[100 - shift + i - shift] : kUntouched);

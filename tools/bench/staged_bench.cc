@@ -1,7 +1,7 @@
 // staged_bench: how long an allreduce between processes of this host takes, size by size.
 //
 //   staged_bench --ranks 2 [--in-place] [--pin] [--min BYTES] [--max BYTES] [--spin N] [--yield N]
-//                [--segment BYTES] [--slices-from BYTES] [--streaming-from BYTES]
+//                [--segment BYTES] [--slices 0|1] [--past-cache 0|1] [--streaming-from BYTES]
 //
 // Forks the ranks over one anonymous shared mapping; every rank fills its input anew before each
 // turn and checks the result after it. Prints the median and the least of the slowest rank's times.
@@ -193,6 +193,12 @@ class Rank {
   StagePipe pipe_;
 };
 
+// That is to be taken by all operations, whatever is faster.
+collectives::StageWay& Way(Options& options) {
+  if (!options.stage.way) options.stage.way.emplace();
+  return *options.stage.way;
+}
+
 Options Parse(int argc, char** argv) {
   Options options;
   for (int i = 1; i < argc; ++i) {
@@ -217,9 +223,10 @@ Options Parse(int argc, char** argv) {
           static_cast<std::size_t>(number());
     else if (is("--streaming-from"))
       options.stage.streaming_from_bytes = static_cast<std::size_t>(number());
-    else if (is("--slices-from"))
-      options.stage.slices_from_bytes = options.stage.slices_of_two_from_bytes =
-          static_cast<std::size_t>(number());
+    else if (is("--slices"))
+      Way(options).by_slices = number() != 0;
+    else if (is("--past-cache"))
+      Way(options).past_cache = number() != 0;
     else {
       std::fprintf(stderr, "staged_bench: unknown option %s\n", argv[i]);
       std::exit(2);

@@ -19,13 +19,15 @@ namespace {
 using testing_support::InProcessWorld;
 
 constexpr ReduceOp kOps[] = {ReduceOp::kSum, ReduceOp::kMin, ReduceOp::kMax, ReduceOp::kProduct};
-constexpr std::size_t kNever = static_cast<std::size_t>(-1);
-const StageOptions kEachReadsAll{
-    .segment_bytes = 4096, .slices_from_bytes = kNever, .slices_of_two_from_bytes = kNever};
-const StageOptions kBySlices{.sliced_segment_bytes = 4096,
-                             .slices_from_bytes = 0,
-                             .slices_of_two_from_bytes = 0,
-                             .streaming_from_bytes = 8192};
+constexpr StageOptions Always(StageWay way) {
+  return {.segment_bytes = 4096,
+          .sliced_segment_bytes = 4096,
+          .streaming_from_bytes = 8192,
+          .way = way};
+}
+const StageOptions kEveryWay[] = {Always({}), Always({.past_cache = true}),
+                                  Always({.by_slices = true}),
+                                  Always({.by_slices = true, .past_cache = true})};
 
 bool IsInteger(ElementType type) {
   return type != ElementType::kFloat16 && type != ElementType::kBfloat16 &&
@@ -169,8 +171,7 @@ TEST_P(AllreduceStagedByRanksTest, EveryTypeAndOpAtEveryCount) {
       }
     }
   }
-  ExpectRight(GetParam(), kEachReadsAll, shapes);
-  ExpectRight(GetParam(), kBySlices, shapes);
+  for (const StageOptions& options : kEveryWay) ExpectRight(GetParam(), options, shapes);
 }
 
 TEST_P(AllreduceStagedByRanksTest, PiecesMayBeCutAnywhereAndScaled) {
@@ -190,8 +191,7 @@ TEST_P(AllreduceStagedByRanksTest, PiecesMayBeCutAnywhereAndScaled) {
       }
     }
   }
-  ExpectRight(GetParam(), kEachReadsAll, shapes);
-  ExpectRight(GetParam(), kBySlices, shapes);
+  for (const StageOptions& options : kEveryWay) ExpectRight(GetParam(), options, shapes);
 }
 
 // Without barriers between them, so that slots are used again while others still read them.
@@ -203,11 +203,20 @@ TEST_P(AllreduceStagedByRanksTest, HundredsOfBucketsOfRandomSizeBackToBack) {
     shapes.push_back({.count = random() % most, .in_place = i % 2 == 0, .seed = i});
     if (random() % 2 == 0) shapes.back().most_per_piece = 1 + random() % 2000;
   }
-  StageOptions mixed = kBySlices;
-  mixed.slices_from_bytes = mixed.slices_of_two_from_bytes =
-      2000;  // some by slices, some not, in turn
-  ExpectRight(GetParam(), mixed, shapes);
-  ExpectRight(GetParam(), StageOptions{}, shapes);
+  ExpectRight(GetParam(), Always({.by_slices = true, .past_cache = true}), shapes);
+}
+
+// Ways are tried in turn and then chosen, in several classes of sizes at once. Who took another
+// way than the others would wait for marks that never come.
+TEST_P(AllreduceStagedByRanksTest, WaysAreTriedAndChosenByAllAlike) {
+  std::mt19937 random(18);
+  std::vector<Bucket::Shape> shapes;
+  for (unsigned i = 0; i < 400; ++i) {
+    const std::size_t count = (std::size_t{64} << (random() % 10)) + random() % 64;
+    shapes.push_back({.count = count, .in_place = i % 3 == 0, .seed = i});
+    if (random() % 2 == 0) shapes.back().most_per_piece = 1 + random() % 3000;
+  }
+  ExpectRight(GetParam(), {.segment_bytes = 16384, .sliced_segment_bytes = 16384}, shapes);
 }
 
 TEST(AllreduceStagedTest, FloatsAreAddedInRankOrderHoweverTheBucketIsCut) {
@@ -222,7 +231,7 @@ TEST(AllreduceStagedTest, FloatsAreAddedInRankOrderHoweverTheBucketIsCut) {
     expected[i] = value(0, i);
     for (int rank = 1; rank < kRanks; ++rank) expected[i] += value(rank, i);
   }
-  for (const StageOptions& options : {kEachReadsAll, kBySlices}) {
+  for (const StageOptions& options : kEveryWay) {
     InProcessWorld world(kRanks);
     world.RunOnMesh([&](transport::Mesh& mesh) {
       StagePipe pipe(*mesh.stage(), options);
@@ -239,7 +248,7 @@ TEST(AllreduceStagedTest, FloatsAreAddedInRankOrderHoweverTheBucketIsCut) {
 
 TEST(AllreduceStagedTest, RanksThatComeAndGoAtRandomTimesAgree) {
   InProcessWorld world(4);
-  for (const StageOptions& options : {kEachReadsAll, kBySlices}) {
+  for (const StageOptions& options : kEveryWay) {
     world.RunOnMesh([&](transport::Mesh& mesh) {
       StagePipe pipe(*mesh.stage(), options);
       std::mt19937 random(static_cast<unsigned>(mesh.rank()));

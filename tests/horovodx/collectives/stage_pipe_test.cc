@@ -55,9 +55,11 @@ struct Case {
   int ranks;
   std::size_t count;
   bool sliced;
+  bool tried = false;  // all ways in turn
 };
-const Case kCases[] = {{2, 1, false},     {2, 100'000, false}, {2, 100'000, true}, {3, 20, true},
-                       {3, 50'000, true}, {5, 30'000, false},  {5, 100'000, true}};
+const Case kCases[] = {{2, 1, false},      {2, 100'000, false},      {2, 100'000, true},
+                       {3, 20, true},      {3, 50'000, true},        {5, 30'000, false},
+                       {5, 100'000, true}, {2, 50'000, false, true}, {3, 20'000, false, true}};
 
 // Any operation after the event under test: several, so that every slot is used again.
 void ExpectRightSums(StagePipe& pipe, transport::Mesh& mesh, std::size_t count) {
@@ -73,11 +75,9 @@ void ExpectRightSums(StagePipe& pipe, transport::Mesh& mesh, std::size_t count) 
 constexpr std::size_t kSegmentBytes = 16 << 10;
 
 StageOptions OptionsOf(const Case& c) {
-  const std::size_t from = c.sliced ? 0 : static_cast<std::size_t>(-1);
-  return {.segment_bytes = kSegmentBytes,
-          .sliced_segment_bytes = kSegmentBytes,
-          .slices_from_bytes = from,
-          .slices_of_two_from_bytes = from};
+  StageOptions options{.segment_bytes = kSegmentBytes, .sliced_segment_bytes = kSegmentBytes};
+  if (!c.tried) options.way = StageWay{.by_slices = c.sliced, .past_cache = c.ranks != 3};
+  return options;
 }
 
 TEST(StagePipeTest, OperationThatOneRankNeverStartedLeavesInputsIntactWhenGivenUp) {
@@ -125,6 +125,7 @@ void AdvanceToLastMove(StagedAllreduce& operation, const Case& c, Bell bell) {
 // One rank reads the last segment of an epoch when the others already work in the next.
 TEST(StagePipeTest, LateReaderFindsTheSlotsOfThoseWhoWentOnToTheNextEpochUnchanged) {
   for (const Case& c : kCases) {
+    if (c.tried) continue;  // nobody knows how many moves it takes
     InProcessWorld world(c.ranks);
     world.RunOnMesh([&](transport::Mesh& mesh) {
       StagePipe pipe(*mesh.stage(), OptionsOf(c));
@@ -155,7 +156,8 @@ TEST(StagePipeTest, StageOfAnyNumberOfSlotsWillDo) {
     InProcessWorld world(3, options);
     world.RunOnMesh([&](transport::Mesh& mesh) {
       StagePipe pipe(*mesh.stage());
-      EXPECT_GE(pipe.slot_bytes(), static_cast<std::size_t>(slots) * 4096 / StagePipe::kSlots - 80);
+      EXPECT_GE(pipe.slot_bytes(),
+                static_cast<std::size_t>(slots) * 4096 / StagePipe::kSlots - 128);
       ExpectRightSums(pipe, mesh, 10'000);
     });
   }

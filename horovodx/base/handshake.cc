@@ -71,7 +71,8 @@ bool Same(const std::byte* a, const std::byte* b, std::size_t size) {
 
 std::string VersionText(const std::byte* head) {
   return "it speaks version " + std::to_string(GetLittle<std::uint16_t>(head + 4)) +
-         " of the handshake, this is version " + std::to_string(kHandshakeVersion);
+         " of the handshake, this is version " + std::to_string(kHandshakeVersion) +
+         ": another version of HorovodX is installed there";
 }
 
 constexpr char kGarbageText[] = "it sent something that is not a HorovodX handshake";
@@ -257,11 +258,16 @@ void Handshake::OnVerdict() {
     case Refusal::kNone:
       break;
     case Refusal::kVersion:
-      return Fail("it refused us: it speaks another version of the handshake");
+      return Fail(
+          "it refused us: it speaks another version of the handshake, so another version "
+          "of HorovodX is installed there");
     case Refusal::kJob:
-      return Fail("it refused us: it belongs to another job than '" + credentials_.job_id + "'");
+      return Fail("it refused us: it belongs to another job than '" + credentials_.job_id +
+                  "', which HOROVODX_JOB_ID of this process names");
     case Refusal::kProof:
-      return Fail("it refused us: we do not know its job's secret");
+      return Fail(
+          "it refused us: we do not know its job's secret: HOROVODX_SECRET of this process "
+          "is not the one with which its job was started (set by hand, or another job's?)");
     case Refusal::kPurpose:
       return Fail("it refused us: it does not serve this purpose");
     case Refusal::kRank:

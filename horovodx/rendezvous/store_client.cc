@@ -49,7 +49,8 @@ Result<Fd> StoreClient::Dial(const Deadline& deadline) const {
   ProbeWhenIdle(fd->get());
   HVDX_ASSIGN_OR_RETURN(const Nonce nonce, FreshNonce());
   const Claims claims{Purpose::kStore, rank_, -1, 0, 0, 0};
-  Handshake handshake = Handshake::Connect(claims, credentials_, nonce, server_.ToString());
+  Handshake handshake =
+      Handshake::Connect(claims, credentials_, nonce, "the rendezvous " + server_.ToString());
   const Deadline limit =
       Deadline::At(std::min(deadline.at(), Clock::now() + Duration(kHandshakeLimit)));
   HVDX_RETURN_IF_ERROR(RunHandshake(fd->get(), handshake, limit));

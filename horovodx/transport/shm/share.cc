@@ -17,10 +17,14 @@ std::string Word(const Result<Segment>& mine) {
   return mine.ok() ? kYes : kNo + mine.status().message();
 }
 
+std::string Reason(const Council& council, int member, const std::string& no) {
+  return council.name(member) + ": " + (no.starts_with(kNo) ? no.substr(sizeof(kNo) - 1) : no);
+}
+
 // Everyone has it, or the first who has not and why.
 std::string Verdict(const Council& council, const std::vector<std::string>& words) {
   for (int member = 0; member < council.size(); ++member) {
-    if (words[member] != kYes) return council.name(member) + ": " + words[member];
+    if (words[member] != kYes) return Reason(council, member, words[member]);
   }
   return kYes;
 }
@@ -31,7 +35,7 @@ Result<Shared> Try(const Council& council, Kind kind, const Shape& shape,
   if (council.me() == 0 && Allowed(kind, options)) mine = Segment::Make(kind, shape);
   const std::string offer = mine.ok() ? mine->ticket() : Word(mine);
   HVDX_ASSIGN_OR_RETURN(const std::string ticket, council.HearFirst(offer, deadline));
-  if (ticket.starts_with(kNo)) return Shared{std::nullopt, council.name(0) + ": " + ticket};
+  if (ticket.starts_with(kNo)) return Shared{std::nullopt, Reason(council, 0, ticket)};
   if (council.me() != 0 && Allowed(kind, options)) {
     mine = Segment::Open(ticket, shape, council.me());
   }
@@ -57,7 +61,7 @@ Result<Shared> ShareSegment(const Council& council, const Shape& shape, const Sh
     const Council about = council.About(kind == Kind::kUnnamed ? "unnamed" : "named");
     HVDX_ASSIGN_OR_RETURN(Shared shared, Try(about, kind, shape, options, deadline));
     if (shared.segment.has_value()) return shared;
-    why_not += (why_not.empty() ? "" : "; ") + (NameOf(kind) + (", " + shared.why_not));
+    why_not += (why_not.empty() ? "" : "; ") + (NameOf(kind) + (" fails on " + shared.why_not));
   }
   return Shared{std::nullopt, why_not};
 }

@@ -74,12 +74,12 @@ TEST(HandshakeTest, WhoeverIsRefusedIsToldWhy) {
        kCall,
        kAll,
        "it does not know this job's secret",
-       "we do not know its job's secret"},
+       "we do not know its job's secret: HOROVODX_SECRET of this process"},
       {{kOurs.secret, "job 2"},
        kCall,
        kAll,
        "another job than 'job 1'",
-       "another job than 'job 2'"},
+       "another job than 'job 2', which HOROVODX_JOB_ID"},
       {kOurs, other_rank, kAll, "rank 3 looked for rank 6, this is rank 5", "it is not rank 6"},
       {kOurs, kCall, MaskOf(Purpose::kStore), "not served here", "does not serve this purpose"},
   };
@@ -182,6 +182,7 @@ TEST(HandshakeTest, AnotherVersionIsNamed) {
   challenge[4] = std::byte{9};
   caller.Feed(challenge);
   EXPECT_THAT(caller.status().message(), HasSubstr("it speaks version 9 of the handshake"));
+  EXPECT_THAT(caller.status().message(), HasSubstr("another version of HorovodX is installed"));
 }
 
 TEST(HandshakeTest, TlsIsOnBothSidesOrOnNone) {

@@ -79,7 +79,7 @@ TEST(ShareTest, AllHearTheSameReasonWhenThereIsNoSharedMemory) {
     HVDX_ASSERT_OK(shared.status());
     EXPECT_FALSE(shared->segment.has_value());
     EXPECT_EQ(shared->why_not,
-              "memfd, rank 2: no: switched off; /dev/shm, rank 0: no: switched off");
+              "memfd fails on rank 2: switched off; /dev/shm fails on rank 0: switched off");
   });
 }
 

@@ -142,7 +142,7 @@ HVDX_EXPORT const char* hvdx_last_error(void);
 
 /* Counts since init, by name: "control_messages_sent", "control_messages_received",
  * "plans_started", "plans_left", "buckets_planned", "buckets_negotiated"; -1 for an unknown name.
- * On rank 0, with HOROVODX_SCHEDULE=optimal or mgwfbp, as of the last plan's start:
+ * On rank 0, with HOROVODX_SCHEDULE=optimal (the default) or mgwfbp, as of the last plan's start:
  * "plans_made_anew", and what an allreduce takes by the measurements so far: "cost_samples",
  * "cost_0_ns" (of next to nothing), "cost_1mib_ns" (of 1 MiB); HOROVOD_LOG_LEVEL=debug has it all.
  */

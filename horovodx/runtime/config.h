@@ -63,7 +63,7 @@ struct Config {
   bool hierarchical_allgather = false;
   bool torus_allreduce = false;
   std::uint64_t adasum_chunk = std::uint64_t{1} << 30;
-  std::string schedule = "fusion";  // wfbp, buckets, mgwfbp, optimal: see schedule/
+  std::string schedule = "optimal";  // fusion, mgwfbp, wfbp, buckets: see schedule/
   std::uint64_t bucket_bytes = std::uint64_t{25} << 20;
   double replan_share = 0.25;
   bool plans = true;

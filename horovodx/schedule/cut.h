@@ -45,7 +45,8 @@ Buckets CutFixed(const std::vector<Tensor>& tensors, const Options& options);
 Buckets CutMgWfbp(const std::vector<Tensor>& tensors, const Options& options);
 
 // The cut whose last bucket ends earliest. Exact, by dynamic programming. O(n) for a line, O(n * k)
-// for k pieces of lines, O(n^2) for any other cost.
+// for k pieces of lines, O(n^2) for any other cost. Of buckets that delay nothing by being one, one
+// is made.
 Buckets CutOptimal(const std::vector<Tensor>& tensors, const Options& options);
 
 // "wfbp", "fusion", "buckets", "mgwfbp", "optimal".

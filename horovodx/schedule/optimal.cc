@@ -130,6 +130,36 @@ Solution SolvePieces(const Problem& problem, const std::vector<Piece>& pieces) {
   return best;
 }
 
+// Many cuts end at the same time: what happens early in the step hardly matters. Every bucket takes
+// some work that T does not know of (threads are roused on all ranks), so of neighbours that would
+// leave the line free again before the next bucket needs it, with something to spare, one is made.
+std::vector<std::size_t> JoinWhereFree(const Problem& problem, const CostModel& cost,
+                                       const std::vector<std::size_t>& ends) {
+  const auto takes = [&](std::size_t from, std::size_t to) {
+    return cost.Seconds(problem.bytes[to] - problem.bytes[from]);
+  };
+  std::vector<double> needed;  // [k]: when the bucket behind the k-th begins
+  double end = 0.0;
+  for (std::size_t k = 0; k < ends.size(); ++k) {
+    end = std::max(end, problem.ready[ends[k]]) + takes(k == 0 ? 0 : ends[k - 1], ends[k]);
+    const bool last = k + 1 == ends.size();
+    needed.push_back(last ? end : std::max(end, problem.ready[ends[k + 1]]));
+  }
+  constexpr double kWithSpare = 1.25;
+  std::vector<std::size_t> fewer;
+  std::size_t from = 0;
+  end = 0.0;
+  for (std::size_t k = 0; k < ends.size(); ++k) {
+    if (k + 1 < ends.size() && problem.least[ends[k + 1]] <= from) {
+      const double start = std::max(end, problem.ready[ends[k + 1]]);
+      if (start + kWithSpare * takes(from, ends[k + 1]) <= needed[k + 1]) continue;
+    }
+    end = std::max(end, problem.ready[ends[k]]) + takes(from, ends[k]);
+    fewer.push_back(from = ends[k]);
+  }
+  return fewer;
+}
+
 }  // namespace
 
 Buckets CutOptimal(const std::vector<Tensor>& tensors, const Options& options) {
@@ -138,7 +168,7 @@ Buckets CutOptimal(const std::vector<Tensor>& tensors, const Options& options) {
   const std::vector<Piece>& pieces = options.cost.pieces();
   const Solution best =
       pieces.empty() ? SolveAny(problem, options.cost) : SolvePieces(problem, pieces);
-  return BucketsOf(units, best.Ends());
+  return BucketsOf(units, JoinWhereFree(problem, options.cost, best.Ends()));
 }
 
 }  // namespace horovodx::schedule

@@ -54,6 +54,7 @@ TEST_F(ConfigTest, AnEmptyEnvironmentIsOneProcessWithHorovodsDefaults) {
   EXPECT_EQ(config.value().stall_warning, Seconds(60));
   EXPECT_EQ(config.value().timeout, Seconds(30));
   EXPECT_TRUE(config.value().plans);
+  EXPECT_EQ(config.value().schedule, "optimal");
   EXPECT_THAT(config.value().given, IsEmpty());
   EXPECT_THAT(g_logged, IsEmpty());
 }
@@ -94,7 +95,7 @@ TEST_F(ConfigTest, EveryVariableReachesItsField) {
                     {"HOROVOD_TORUS_ALLREDUCE", "1"},
                     {"HOROVOD_ADASUM_MPI_CHUNK_SIZE", "4096"},
                     {"HOROVOD_THREAD_AFFINITY", "0,5"},
-                    {"HOROVODX_SCHEDULE", "optimal"},
+                    {"HOROVODX_SCHEDULE", "mgwfbp"},
                     {"HOROVODX_BUCKET_BYTES", "1000"},
                     {"HOROVODX_REPLAN", "0.5"},
                     {"HOROVODX_PLANS", "0"},
@@ -154,7 +155,7 @@ TEST_F(ConfigTest, EveryVariableReachesItsField) {
   EXPECT_TRUE(c.torus_allreduce);
   EXPECT_EQ(c.adasum_chunk, 4096u);
   EXPECT_THAT(c.cores, ElementsAre(0, 5));
-  EXPECT_EQ(c.schedule, "optimal");
+  EXPECT_EQ(c.schedule, "mgwfbp");
   EXPECT_EQ(c.bucket_bytes, 1000u);
   EXPECT_EQ(c.replan_share, 0.5);
   EXPECT_FALSE(c.plans);

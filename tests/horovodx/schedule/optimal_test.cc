@@ -136,5 +136,22 @@ TEST(WorkedExamplesTest, WhereTheGreedyRuleIsOptimal) {
              {.wfbp = 27, .merged = 29.5, .greedy = 25.5, .optimal = 25.5});
 }
 
+// A tensor every 20 us, of which each could leave at once: it would end no earlier, and every
+// bucket rouses threads.
+TEST(OptimalTest, BucketsThatDelayNothingByBeingOneAreOne) {
+  std::vector<Tensor> tensors;
+  for (int i = 0; i < 1000; ++i) tensors.push_back({.ready = 20e-6 * i, .bytes = 4096});
+  Options options;
+  options.cost = CostModel(2e-6, 1.0 / 4e9);
+  const auto end = [&](const Buckets& cut) { return EndOf(Play(tensors, cut, options.cost)); };
+  const Buckets cut = CutOptimal(tensors, options);
+  EXPECT_LT(cut.size(), 100u);
+  EXPECT_EQ(cut.back().size(), 1u);  // the last one is what the step ends with
+  EXPECT_DOUBLE_EQ(end(cut), end(CutWfbp(tensors, options)));
+  // Where nothing may be merged, nothing is.
+  options.threshold = 0;
+  EXPECT_EQ(CutOptimal(tensors, options).size(), 1000u);
+}
+
 }  // namespace
 }  // namespace horovodx::schedule

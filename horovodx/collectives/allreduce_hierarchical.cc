@@ -34,7 +34,9 @@ Status ReduceByGroups(Team& team, const MutableBuffer& buffer, ReduceOp op, cons
   HVDX_RETURN_IF_ERROR(ReduceToRoot(group, buffer, op));
   if (group.rank() == 0) {
     Team top = team.Sub(masters);
-    HVDX_RETURN_IF_ERROR(AllreduceRing(top, buffer, op));
+    const bool ring = MastersRunRing(buffer.bytes());
+    HVDX_RETURN_IF_ERROR(ring ? AllreduceRing(top, buffer, op)
+                              : AllreduceRecursiveDoubling(top, buffer, op));
   }
   return SpreadFromRoot(group, buffer);
 }

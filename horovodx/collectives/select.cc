@@ -119,7 +119,8 @@ Selected SelectByTime(const SelectInput& in) {
     const Selected other = predicted(algorithm);
     if (other.seconds < best.seconds) best = other;
   }
-  return best.seconds < kWorthIt * usual.seconds ? best : usual;
+  const bool clearly = best.seconds < usual.seconds - kNoiseSeconds;
+  return clearly && best.seconds < kWorthIt * usual.seconds ? best : usual;
 }
 
 }  // namespace

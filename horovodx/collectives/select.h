@@ -107,6 +107,10 @@ inline AllreduceAlgorithm SelectAllreduce(const SelectInput& input) {
   return SelectAllreduceAndSay(input).algorithm;
 }
 
+// Seconds that measurements of small allreduces differ by for no reason: who promises less than
+// that is not chosen for it.
+inline constexpr double kNoiseSeconds = 20e-6;
+
 // Those that a choice by time is between: each is the best one somewhere. Never none.
 std::vector<AllreduceAlgorithm> EligibleAllreduces(const SelectInput& input);
 

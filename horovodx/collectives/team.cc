@@ -99,6 +99,7 @@ Status Team::Wire::Exchange(int to, std::span<const ConstBytes> out, int from,
   Begin(to, out, from, in);
   ArrivalReport report(on_arrival, unit);
   while (true) {
+    const std::size_t arrived = from != kNobody ? readers[from].arrived() : 0;
     auto moved = Pump(to, from);
     Status status = moved.status();
     if (status.ok() && from != kNobody) {
@@ -110,7 +111,10 @@ Status Team::Wire::Exchange(int to, std::span<const ConstBytes> out, int from,
       status = beside.status();
       if (status.ok()) moved = *moved + *beside;
     }
-    if (status.ok() && *moved == 0) status = AwaitProgress(to, from);
+    // Who has just sent the last byte waits for an answer, which takes longer than a look at once.
+    const bool only_sent = companion == nullptr && from != kNobody && to != kNobody &&
+                           writers[to].done() && readers[from].arrived() == arrived;
+    if (status.ok() && (*moved == 0 || only_sent)) status = AwaitProgress(to, from);
     if (status.ok()) continue;
     Abandon(to, from);
     return status;

@@ -1,6 +1,7 @@
 #include "horovodx/negotiation/algorithm_choice.h"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <set>
 #include <utility>
@@ -65,6 +66,7 @@ std::vector<AlgorithmChoice::Algorithm> AlgorithmChoice::ToTry(const Case& it) {
   std::vector<Algorithm> some;
   const Selected chosen = Choose(it);
   if (fits_ == 0 || !ByTime(chosen.why)) return some;
+  if (chosen.seconds < 2 * collectives::kNoiseSeconds) return some;  // too little to gain
   const collectives::SelectInput input = At(it);
   const auto eligible = collectives::EligibleAllreduces(input);
   double least = std::numeric_limits<double>::infinity();
@@ -80,6 +82,20 @@ std::vector<AlgorithmChoice::Algorithm> AlgorithmChoice::ToTry(const Case& it) {
     if (known < kEnough && predicted.seconds <= most) some.push_back(algorithm);
   }
   return some;
+}
+
+// What the rules say ran first, while links were being made and ranks came one after the other: a
+// small allreduce took many times what it takes in a plan. Before another one takes its place for
+// good it gets a chance to run as that one does; and again, ever more rarely.
+std::vector<AlgorithmChoice::Algorithm> AlgorithmChoice::UsualToTry(const Case& it) {
+  const Selected chosen = Choose(it);
+  collectives::SelectInput input = At(it);
+  input.costs = nullptr;
+  const Algorithm usual = collectives::SelectAllreduce(input);
+  const bool by_time = fits_ > 0 && ByTime(chosen.why);
+  if (!by_time || chosen.algorithm == usual || chosen.seconds > kSmallSeconds) return {};
+  const std::uint64_t plans = ++plans_without_usual_[schedule::SizeClassOf(it.bytes)];
+  return std::vector<Algorithm>(std::has_single_bit(plans) ? kAgain : 0, usual);
 }
 
 void AlgorithmChoice::FitIfDue() {
@@ -124,6 +140,7 @@ void AlgorithmChoice::ForPlan(std::vector<Bucket>& buckets, bool may_try) {
     const int size = schedule::SizeClassOf(it.bytes);
     bucket.algorithms.clear();
     if (may_try && trying.insert(size).second) {  // one bucket of a size is enough
+      for (const Algorithm other : UsualToTry(it)) bucket.algorithms.push_back(NumberOf(other));
       for (const Algorithm other : ToTry(it)) {
         bucket.algorithms.push_back(NumberOf(other));
         ++tried_[{size, other}];

@@ -62,6 +62,8 @@ class AlgorithmChoice {
  private:
   static constexpr std::uint64_t kEnough = 3;  // times, to know an algorithm at a size
   static constexpr std::uint64_t kUsual = 4;   // a size that comes less often is not worth a trial
+  static constexpr std::uint64_t kAgain = 12;  // times: makes a lower quartile of what is kept
+  static constexpr double kSmallSeconds = 1e-3;
   static constexpr double kPromising = 1.25;   // of the least predicted time, if it never ran
   static constexpr double kAsGood = 1.05;      // the same, if it ran
   static constexpr double kLike = 3.0;         // doublings: at a size like this
@@ -79,6 +81,8 @@ class AlgorithmChoice {
   collectives::Selected Choose(const Case& it);
   // Those that might be the fastest at this size and are not known well enough.
   std::vector<Algorithm> ToTry(const Case& it);
+  // What the rules say, a few times, if another one was chosen and it is time to ask again.
+  std::vector<Algorithm> UsualToTry(const Case& it);
   void FitIfDue();
   void Fit();
 
@@ -92,6 +96,7 @@ class AlgorithmChoice {
   std::map<Case, collectives::Selected> chosen_;              // of this fit
   std::map<std::pair<int, Algorithm>, std::uint64_t> tried_;  // by class of size: told to
   std::map<int, std::uint64_t> seen_;                         // negotiated, by class
+  std::map<int, std::uint64_t> plans_without_usual_;          // by class
 
   std::vector<std::pair<Case, Algorithm>> planned_;  // and what they end up with
   std::uint64_t trial_rounds_ = 0;

@@ -54,8 +54,9 @@ bool PlanWatcher::EndStep() {
     }
   }
   streak_ = same ? streak_ + 1 : 1;
+  const bool proven = IsProvenStep();
   last_ = std::exchange(current_, {});
-  return streak_ >= repeats_;
+  return proven || streak_ >= repeats_;
 }
 
 void PlanWatcher::Add(Single single, std::string name, Requests requests, TimePoint now) {
@@ -92,6 +93,7 @@ void PlanWatcher::PlanEnded(std::uint64_t rounds, bool wanted) {
   const bool worthwhile = wanted || rounds >= kWorthwhileRounds;
   repeats_ = worthwhile ? base_repeats_ : std::min(2 * repeats_, kMostPatient * base_repeats_);
   left_at_once_ = !wanted && rounds < 2;
+  proven_ = rounds >= kWorthwhileRounds;
 }
 
 }  // namespace horovodx::negotiation

@@ -30,7 +30,11 @@ class PlanWatcher {
 
   // This name has run in the step that is being seen: if it is to run again, a step ends here.
   bool Repeats(const std::string& name) const { return current_.index.contains(name); }
-  // Counts the step. True if steps have repeated often enough for a plan.
+  // What has run is the whole step of the last plan, which has served well: something else came
+  // between (a barrier, a metric), and it will go on as before.
+  bool IsProvenStep() const { return proven_ && Same(planned_, current_); }
+  // Counts the step. True if steps have repeated often enough for a plan: once, if it is a proven
+  // one.
   bool EndStep();
   // This tensor runs. Its name does not repeat.
   void Add(Single single, std::string name, Requests requests, TimePoint now);
@@ -68,9 +72,10 @@ class PlanWatcher {
   int repeats_;  // wanted now
   int streak_ = 0;
   bool left_at_once_ = false;
-  StepSeen last_;     // the step that has repeated `streak_` times
-  StepSeen current_;  // so far
-  StepSeen planned_;  // of the plan in force, or of the last one
+  bool proven_ = false;  // the last plan was worth it
+  StepSeen last_;        // the step that has repeated `streak_` times
+  StepSeen current_;     // so far
+  StepSeen planned_;     // of the plan in force, or of the last one
 };
 
 }  // namespace horovodx::negotiation

@@ -205,6 +205,7 @@ void SetCoordinator::Emit(const std::vector<std::uint64_t>& unit, TimePoint now)
     return;
   }
   for (std::uint64_t arrival : unit) Emit(pending_.find(arrival), now);
+  if (watcher_.IsProvenStep() && watcher_.EndStep() && MayStartPlan()) StartPlan();
 }
 
 void SetCoordinator::Emit(Order::iterator it, TimePoint now) {

@@ -48,7 +48,12 @@ TEST(AllreduceHierarchicalTest, SendsWhatTheFormulaSays) {
                             CostOfHierarchical(8, 2, 1'200'000 * 4));
   testing_suite::ExpectCost(InGroupsOf<4>, HostMap::OneHost(8), kEvenCount,
                             CostOfHierarchical(8, 2, kEvenCount * 4));
-  EXPECT_EQ(CostOfHierarchical(32, 4, 100).steps, 2u * 3u + 2u * 3u);
+  for (const auto& [hosts, each] : {std::pair{2, 2}, {3, 2}, {4, 3}}) {  // masters in few steps
+    testing_suite::ExpectCost(AllreduceHierarchical, HostMap::Grid(hosts, each), 25,
+                              CostOfHierarchical(hosts * each, hosts, 100));
+  }
+  EXPECT_EQ(CostOfHierarchical(32, 4, 100).steps, 2u * 3u + 2u);
+  EXPECT_EQ(CostOfHierarchical(32, 4, 8 << 10).steps, 2u * 3u + 2u * 3u);
 }
 
 }  // namespace

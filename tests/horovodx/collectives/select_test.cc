@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "horovodx/collectives/allreduce_ring.h"
@@ -188,6 +189,24 @@ TEST(SelectTest, ASmallPromiseIsNotWorthAChange) {
   EXPECT_EQ(SelectAllreduce(input), A::kRing);
 }
 
+TEST(SelectTest, WhatMeasurementsOfSmallOnesDifferByAnywayIsNotWorthAChange) {
+  AllreduceCosts costs = Links({1e-6, 1e-10}, {50e-6, 1e-9});
+  SelectInput input = Input(64, 4, 1);
+  input.costs = &costs;
+  for (const auto& [usual, other, chosen] :
+       {std::tuple{30e-6, 15e-6, A::kRecursiveDoubling}, {90e-6, 60e-6, A::kAllToAll}}) {
+    for (A algorithm : EligibleAllreduces(input)) {
+      costs.corrections[static_cast<std::size_t>(algorithm)].clear();
+      const double seconds = algorithm == A::kRecursiveDoubling ? usual
+                             : algorithm == A::kAllToAll        ? other
+                                                                : 1e-3;
+      costs.corrections[static_cast<std::size_t>(algorithm)] = {
+          {64, seconds / PredictAllreduce(algorithm, input, costs).seconds}};
+    }
+    EXPECT_EQ(SelectAllreduce(input), chosen);
+  }
+}
+
 TEST(SelectTest, MpisOwnIsOneMoreWhereThereIsOne) {
   AllreduceCosts costs = Links({1e-6, 1e-10}, {50e-6, 1e-9});
   SelectInput input = Input(8 << 20, 4, 1);
@@ -281,7 +300,7 @@ TEST(SelectTest, WhatIsChosenForLargeBuffersKeepsInputs) {
 TEST(SelectTest, CostsComeFromTheAlgorithms) {
   EXPECT_EQ(CostOfAllreduce(A::kRing, Input(1 << 20, 4, 1)).bytes, CostOfRing(4, 1 << 20).bytes);
   EXPECT_EQ(CostOfAllreduce(A::kTorus, Input(1200, 1, 12)).steps, 2u * 3u + 2u * 2u);
-  EXPECT_EQ(CostOfAllreduce(A::kHierarchical, Input(100, 4, 8)).steps, 12u);
+  EXPECT_EQ(CostOfAllreduce(A::kHierarchical, Input(8 << 10, 4, 8)).steps, 12u);
 }
 
 }  // namespace

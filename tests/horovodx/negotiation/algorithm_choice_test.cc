@@ -177,6 +177,30 @@ TEST(AlgorithmChoiceTest, WhatTrialsShowMakesAnotherPlan) {
   EXPECT_LE(plans, 4) << "it does not settle";
 }
 
+TEST(AlgorithmChoiceTest, WhatRanWhileLinksWereMadeGetsAnotherChance) {
+  const Network net{.team = On(4, 1)};
+  AlgorithmChoice choice(net.team, true);
+  const std::uint64_t bytes = 1024;
+  const auto usual = static_cast<std::uint8_t>(A::kRecursiveDoubling);
+  for (int i = 0; i < 10; ++i) choice.Add(A::kRecursiveDoubling, bytes, 900e-6);
+  for (int i = 0; i < 10; ++i) choice.Add(A::kAllToAll, bytes, 120e-6);
+  std::vector<int> chances;
+  for (int plan = 0; plan < 5; ++plan) {  // all of which are ended by barriers, say
+    std::vector<Bucket> buckets = {BucketOf(bytes)};
+    choice.ForPlan(buckets);
+    ASSERT_EQ(buckets[0].algorithms.back(), static_cast<std::uint8_t>(A::kAllToAll));
+    const auto& list = buckets[0].algorithms;
+    chances.push_back(static_cast<int>(std::count(list.begin(), list.end(), usual)));
+  }
+  EXPECT_GT(chances[0], 0);
+  EXPECT_EQ(chances, (std::vector<int>{chances[0], chances[0], 0, chances[0], 0}));
+  // It needs no more than these to be the choice again.
+  for (int i = 0; i < chances[0]; ++i) choice.Add(A::kRecursiveDoubling, bytes, 50e-6);
+  std::vector<Bucket> buckets = {BucketOf(bytes)};
+  choice.ForPlan(buckets);
+  EXPECT_EQ(buckets[0].algorithms.back(), usual);
+}
+
 TEST(AlgorithmChoiceTest, WishesAndGuaranteesAreNotTried) {
   const Network net{.team = On(6, 1)};
   SelectInput torus = net.team;

@@ -68,6 +68,42 @@ TEST(PlanWatcherTest, APlanHardlyUsedMakesTheNextOneComeLaterAndCarefully) {
   EXPECT_FALSE(watcher.cautious());
 }
 
+TEST(PlanWatcherTest, TheStepOfAPlanThatServedWellIsSeenOnce) {
+  PlanWatcher watcher(3);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_FALSE(Runs(watcher, "a"));
+    EXPECT_FALSE(Runs(watcher, "b"));
+    EXPECT_FALSE(watcher.IsProvenStep());
+  }
+  EXPECT_TRUE(Runs(watcher, "a"));
+  watcher.PlanStarted();
+  watcher.PlanEnded(100);
+  watcher.Reset();  // a barrier
+  Runs(watcher, "a");
+  EXPECT_FALSE(watcher.IsProvenStep());  // half of it
+  Runs(watcher, "b");
+  EXPECT_TRUE(watcher.IsProvenStep());
+  EXPECT_TRUE(watcher.EndStep());
+  watcher.PlanStarted();
+  // This time the barrier came at once, so the next plan comes as any other.
+  watcher.PlanEnded(0);
+  watcher.Reset();
+  Runs(watcher, "a");
+  Runs(watcher, "b");
+  EXPECT_FALSE(watcher.IsProvenStep());
+  EXPECT_FALSE(Runs(watcher, "a"));
+}
+
+TEST(PlanWatcherTest, AnotherStepThanThatOfTheLastPlanIsNotProven) {
+  PlanWatcher watcher(1);
+  Runs(watcher, "a");
+  EXPECT_TRUE(Runs(watcher, "a"));
+  watcher.PlanStarted();
+  watcher.PlanEnded(100);
+  Runs(watcher, "a", 0, {5});
+  EXPECT_FALSE(watcher.IsProvenStep());
+}
+
 TEST(PlanWatcherTest, APlanEndedOnPurposeDoesNotMakeTheNextOneComeLater) {
   PlanWatcher watcher(1);
   Runs(watcher, "a");

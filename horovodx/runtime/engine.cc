@@ -21,6 +21,7 @@ void Engine::Loop() {
     bool moved = Turn();
     RunCallbacks();
     if (!moved && phase_ != Phase::kStopped) {
+      MoveToLanes();
       // Listen, look once more, sleep: whatever rings from here on is not missed.
       Bell::Listener listener(bell);
       moved = Turn();
@@ -52,6 +53,7 @@ bool Engine::Turn() {
   if (!wishes.empty()) moved |= Follow(wishes);
   moved |= TurnControl(now);
   moved |= TurnSets(now);
+  if (now >= broken_limit_) Fail(rank(), broken_.message());
   if (phase_ == Phase::kDraining) moved |= DrainForShutdown();
   if (phase_ == Phase::kFailing) moved |= EndFailing();
   if (now >= drain_limit_) moved |= GiveUpOnShutdown();
@@ -114,7 +116,7 @@ void Engine::Answer(Question& question) {
 }
 
 bool Engine::TurnSets(TimePoint now) {
-  if (phase_ == Phase::kFailing) return false;
+  if (phase_ == Phase::kFailing || !broken_.ok()) return false;
   bool moved = false;
   window_shut_ = options_.cycle_time != Duration::zero() && now < next_window_;
   bool sent = false;
@@ -122,7 +124,8 @@ bool Engine::TurnSets(TimePoint now) {
     if (now >= runner->member().next_time()) runner->member().OnTime(now);
     auto turned = runner->Turn(now, completions_);
     if (!turned.ok()) {
-      Fail(rank(), turned.status().message());
+      broken_ = turned.status();
+      broken_limit_ = now + options_.wait_for_news;
       return true;
     }
     moved |= *turned;
@@ -217,10 +220,11 @@ void Engine::RunCallbacks() {
 }
 
 TimePoint Engine::NextTime() const {
-  TimePoint next = control_->next_time();
+  TimePoint next = std::min(control_->next_time(), broken_limit_);
   if (phase_ == Phase::kRunning || phase_ == Phase::kDraining || phase_ == Phase::kDrained) {
     next = std::min(next, drain_limit_);
   }
+  if (!broken_.ok()) return next;  // sets are not turned any more
   for (const auto& [id, runner] : sets_) {
     next = std::min(next, runner->member().next_time());
     next = std::min(next, runner->time_limit());
@@ -236,12 +240,16 @@ bool Engine::WorkLeft() const {
                      [](const auto& entry) { return entry.second->busy(); });
 }
 
-bool Engine::OnLane() const {
+bool Engine::OnLinks() const {
   return std::any_of(sets_.begin(), sets_.end(),
-                     [](const auto& entry) { return entry.second->on_lane(); });
+                     [](const auto& entry) { return entry.second->on_links(); });
 }
 
-bool Engine::Stirred() const {
+void Engine::MoveToLanes() {
+  for (auto& [id, runner] : sets_) runner->MoveToLane();
+}
+
+bool Engine::Stirred() {
   if (queue_.HasNew() || control_->HasMail()) return true;
   return std::any_of(sets_.begin(), sets_.end(),
                      [](const auto& entry) { return entry.second->Stirred(); });
@@ -261,7 +269,8 @@ void Engine::DriveUntil(const Operation& operation, const Deadline& deadline) {
     if (phase_ == Phase::kStopped) continue;
     // It calls back under the lock that is held here, which the analysis cannot see.
     const auto stirred = [&]() HVDX_NO_THREAD_SAFETY_ANALYSIS { return Stirred(); };
-    if (idle_wait_.Pause(now, last_moved, OnLane(), stirred)) continue;
+    if (idle_wait_.Pause(now, last_moved, OnLinks(), stirred)) continue;
+    MoveToLanes();
     Bell::Listener listener(bell);
     if (Turn() || operation.finished.load(std::memory_order_acquire)) {
       last_moved = Clock::now();

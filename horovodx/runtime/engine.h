@@ -107,6 +107,7 @@ class Engine {
   Engine(std::unique_ptr<transport::Fabric> fabric, EngineOptions options);
   Status Connect();
   Status CheckSameSets(collectives::Team& team);
+  Status NewsOr(const Status& what, transport::Mesh& world);
   negotiation::CoordinatorOptions ForCoordinator(transport::Mesh& world);
   SetOptions ForSet(int set, std::uint32_t channel, std::vector<int> ranks) const;
 
@@ -136,9 +137,11 @@ class Engine {
   TimePoint NextTime() const HVDX_REQUIRES(drive_);
   bool WorkLeft() const HVDX_REQUIRES(drive_);
   // A turn would find something to do: a few loads, for those who wait awake.
-  bool Stirred() const HVDX_REQUIRES(drive_);
-  // A lane is at work.
-  bool OnLane() const HVDX_REQUIRES(drive_);
+  bool Stirred() HVDX_REQUIRES(drive_);
+  // A bucket is under way over links.
+  bool OnLinks() const HVDX_REQUIRES(drive_);
+  // Before a sleep: what the driver runs beside the driving goes on without him.
+  void MoveToLanes() HVDX_REQUIRES(drive_);
   // Runs callbacks of what has ended, with the lock released meanwhile.
   void RunCallbacks() HVDX_REQUIRES(drive_);
   void DriveUntil(const Operation& operation, const Deadline& deadline) HVDX_REQUIRES(drive_);
@@ -147,6 +150,7 @@ class Engine {
   Status PushOperations(std::span<const OperationPtr> operations, bool quietly);
   void WakeEngine();
   void ParkWhileCallersDrive();
+  void AwaitEndOfDrive();
   // True the first time.
   bool NoteWaited(const OperationPtr& operation);
   int CallForSet(negotiation::UpMessage message, std::string& why);
@@ -165,6 +169,9 @@ class Engine {
   std::unique_ptr<TuningLog> tuning_log_ HVDX_GUARDED_BY(drive_);  // null: not tuning here
   Phase phase_ HVDX_GUARDED_BY(drive_) = Phase::kRunning;
   Status end_reason_ HVDX_GUARDED_BY(drive_);
+  // A collective has failed here; until the limit somebody may say what came first.
+  Status broken_ HVDX_GUARDED_BY(drive_);
+  TimePoint broken_limit_ HVDX_GUARDED_BY(drive_) = TimePoint::max();
   TimePoint drain_limit_ HVDX_GUARDED_BY(drive_) = TimePoint::max();
   TimePoint next_window_ HVDX_GUARDED_BY(drive_) = TimePoint::min();  // HOROVOD_CYCLE_TIME
   bool window_shut_ HVDX_GUARDED_BY(drive_) = false;  // messages wait for the next one
@@ -184,8 +191,10 @@ class Engine {
 
   // Waking.
   BellWord finished_word_;  // callers that wait while somebody else drives
-  BellWord park_word_;      // the engine thread while callers drive
+  BellWord driven_word_;    // the engine thread while callers drive
+  BellWord park_word_;      // the same, for a moment after that
   std::atomic<int> callers_driving_{0};
+  std::atomic<std::uint64_t> drives_{0};      // by callers, begun so far
   std::atomic<std::int64_t> last_driven_{0};  // steady clock, ns
   std::atomic<bool> engine_wanted_{false};
   std::atomic<bool> stopped_{false};

@@ -8,8 +8,10 @@ namespace horovodx::runtime {
 namespace {
 
 // For so long after a caller has driven, the engine thread stays away from the wheel unless it is
-// asked: blocking calls tend to come one after the other, and each would pay for waking it.
-constexpr auto kStayParked = std::chrono::microseconds(250);
+// asked: blocking calls tend to come one after the other, and each would pay for waking it. As long
+// as they do come, it looks after them ever more seldom.
+constexpr Duration kStayParked = std::chrono::microseconds(250);
+constexpr Duration kLongestNap = std::chrono::milliseconds(2);
 
 std::int64_t NowNs() {
   return std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now().time_since_epoch())
@@ -76,11 +78,13 @@ bool Engine::Wait(const OperationPtr& operation, const Deadline& deadline) {
   while (!operation->finished.load(std::memory_order_acquire)) {
     if (drive_.TryLock()) {
       callers_driving_.fetch_add(1);
+      drives_.fetch_add(1);
       DriveUntil(*operation, deadline);
       const bool hand_over = WorkLeft();
       callers_driving_.fetch_sub(1);
       last_driven_.store(NowNs(), std::memory_order_relaxed);
       drive_.Unlock();
+      Bell(&driven_word_).Ring();
       Bell(&finished_word_).Ring();  // another waiting caller may drive now
       if (hand_over) WakeEngine();
     } else {
@@ -104,10 +108,28 @@ void Engine::WakeEngine() {
 
 void Engine::ParkWhileCallersDrive() {
   const auto stay = std::chrono::duration_cast<std::chrono::nanoseconds>(kStayParked).count();
-  Bell::Listener listener{Bell(&park_word_)};
-  while (callers_driving_.load() > 0 ||
-         (!engine_wanted_.load() && NowNs() - last_driven_.load() < stay)) {
-    listener.Sleep(Deadline::After(kStayParked));
+  Duration nap = kStayParked;
+  std::uint64_t seen = 0;  // drives
+  while (true) {
+    // One drive that lasts is slept through. Many short ones are not watched one by one: each would
+    // have to ring at its end.
+    if (drives_.load() == seen) AwaitEndOfDrive();
+    Bell::Listener listener{Bell(&park_word_)};
+    seen = drives_.load();
+    if (callers_driving_.load() == 0 &&
+        (engine_wanted_.load() || NowNs() - last_driven_.load() >= stay)) {
+      return;
+    }
+    listener.Sleep(Deadline::After(nap));
+    nap = std::min(2 * nap, kLongestNap);
+  }
+}
+
+// However long it takes: looking every now and then would cost the driver's peers their core.
+void Engine::AwaitEndOfDrive() {
+  while (callers_driving_.load() > 0) {
+    Bell::Listener listener{Bell(&driven_word_)};
+    if (callers_driving_.load() > 0) listener.Sleep(Deadline::Never());
   }
 }
 

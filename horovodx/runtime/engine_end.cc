@@ -113,6 +113,7 @@ bool Engine::DrainForShutdown() {
 void Engine::OnLostWhileEnding(const negotiation::Failed& lost, TimePoint now) {
   // Nobody waits for it: the coordinator need not, and without the way to it there is no Close.
   HVDX_LOG_RANK(kInfo, rank()) << "shutdown: " << lost.why;
+  failed_.store(true, std::memory_order_release);  // MPI's own end would wait for it, for ever
   control_->SendUp(negotiation::Lost{lost.rank, lost.why});
   if (control_->LeadsUp(lost.rank)) drain_limit_ = now;
 }
@@ -133,6 +134,7 @@ bool Engine::GiveUpOnShutdown() {
 void Engine::Fail(int culprit, const std::string& why) {
   if (phase_ == Phase::kFailing || phase_ == Phase::kStopped) return;
   phase_ = Phase::kFailing;
+  broken_limit_ = TimePoint::max();
   failed_.store(true, std::memory_order_release);
   end_reason_ = ShutDown(why);
   HVDX_LOG_RANK(kError, rank()) << "Horovod background loop uncaught exception: " << why;

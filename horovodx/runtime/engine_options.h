@@ -32,7 +32,7 @@ struct EngineOptions {
   std::size_t cache_capacity = 1024;
   Duration cycle_time = Duration::zero();  // a batching window; zero: none
   bool plans = true;
-  std::string schedule = "fusion";
+  std::string schedule = "optimal";
   std::uint64_t bucket_bytes = std::uint64_t{25} << 20;
   negotiation::PlanMeter::Options replan;
   collectives::AllreduceWishes execute;
@@ -46,8 +46,11 @@ struct EngineOptions {
   Duration stall_warning = std::chrono::seconds(60);
   Duration stall_shutdown = Duration::zero();
 
-  Duration time_limit = std::chrono::seconds(30);      // no byte moved for this long: an error
-  Duration patience = std::chrono::seconds(1);         // of a planned step without progress
+  Duration time_limit = std::chrono::seconds(30);  // no byte moved for this long: an error
+  Duration patience = std::chrono::seconds(1);     // of a planned step without progress
+  // When a link breaks, the rank at its other end may only have given up because of a third one,
+  // and news of that is on its way: who died is told before who left.
+  Duration wait_for_news = std::chrono::milliseconds(250);
   Duration shutdown_limit = std::chrono::seconds(10);  // for an orderly end
 
   std::optional<int>

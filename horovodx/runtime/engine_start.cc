@@ -104,7 +104,8 @@ Engine::Engine(std::unique_ptr<transport::Fabric> fabric, EngineOptions options)
       options_(std::move(options)),
       observer_(std::make_unique<TimelineObserver>(timeline_)),
       queue_(fabric_->rank()),
-      idle_wait_(fabric_->hosts().local_size(fabric_->rank()), options_.spin_microseconds) {}
+      idle_wait_(fabric_->hosts().local_size(fabric_->rank()), fabric_->hosts().hosts(),
+                 options_.spin_microseconds) {}
 
 Engine::~Engine() { Shutdown(); }
 
@@ -128,7 +129,7 @@ Status Engine::Connect() {
     collectives::Team team(*mesh);
     team.SetTimeLimit(options_.time_limit);
     const Status same = CheckSameSets(team);
-    if (same.code() == StatusCode::kUnknown) return fabric_->Explain(same);
+    if (same.code() == StatusCode::kUnknown) return fabric_->Explain(NewsOr(same, *mesh));
     HVDX_RETURN_IF_ERROR(same);
   }
   if (options_.timeline && !options_.timeline_file.empty()) {
@@ -161,6 +162,23 @@ Status Engine::Connect() {
   });
   HVDX_LOG_RANK(kInfo, rank()) << "Horovod initialized";
   return Status::Ok();
+}
+
+// A link has ended during init. Its rank may have left because another one died, of which it has
+// told us: the rank that died is to be named.
+Status Engine::NewsOr(const Status& what, transport::Mesh& world) {
+  Control control(*fabric_, ForCoordinator(world));
+  const Deadline until = Deadline::After(options_.wait_for_news);
+  while (true) {
+    Bell::Listener listener(fabric_->bell());
+    std::vector<negotiation::DownMessage> news;
+    const bool well = control.Turn(Clock::now(), news).ok();
+    for (const auto& message : news) {
+      const auto* failed = std::get_if<negotiation::Failed>(&message);
+      if (failed != nullptr) return Status::Unknown(failed->why);
+    }
+    if (!well || !listener.Sleep(until)) return what;
+  }
 }
 
 Status Engine::CheckSameSets(collectives::Team& team) {

@@ -1,8 +1,8 @@
 // How a blocked caller waits for its peers: first awake, then asleep.
 //
-// With a core for every rank of the host it spins for a moment: a peer's answer is a microsecond
-// away. With fewer cores, or while a lane works for it, it gives its core to others that are ready
-// to run, for a bounded time. Then it sleeps on the bell.
+// With a core for every rank of the only host it spins for a moment: a peer's answer is a
+// microsecond away. With fewer cores, or with other hosts, it gives its core to others that are
+// ready to run (those who fetch its messages, say), for a bounded time. Then it sleeps on the bell.
 #pragma once
 
 #include <sched.h>
@@ -17,20 +17,21 @@ namespace horovodx::runtime {
 class IdleWait {
  public:
   // `ranks`: on this host.
-  IdleWait(int ranks, std::optional<int> spin_microseconds)
-      : yields_(static_cast<unsigned>(ranks) > std::thread::hardware_concurrency()),
+  IdleWait(int ranks, int hosts, std::optional<int> spin_microseconds)
+      : yields_(hosts > 1 || static_cast<unsigned>(ranks) > std::thread::hardware_concurrency()),
         spin_(std::chrono::microseconds(spin_microseconds.value_or(kSpinMicroseconds))),
         yield_(std::chrono::microseconds(spin_microseconds.value_or(kYieldMicroseconds))) {}
 
   // A pause after looking in vain; ends early when `stirred` says there is something to look at.
-  // `since` is when something last moved, `on_lane` whether another thread must run for anything
-  // to move. False: time to sleep.
+  // `since` is when something last moved, `on_links` whether another host or another thread must do
+  // something for anything to move. False: time to sleep.
   template <typename Stirred>
-  bool Pause(TimePoint now, TimePoint since, bool on_lane, Stirred stirred) const {
-    const bool yields = yields_ || on_lane;
+  bool Pause(TimePoint now, TimePoint since, bool on_links, Stirred stirred) const {
+    const bool yields = yields_ || on_links;
     if (now - since >= (yields ? yield_ : spin_)) return false;
     if (yields) {
-      ::sched_yield();
+      // It may be long before it is this thread's turn again: not if what it waits for has come.
+      if (!on_links || !stirred()) ::sched_yield();
       return true;
     }
     for (int i = 0; i < kPausesBetweenTurns && !stirred(); ++i) __builtin_ia32_pause();

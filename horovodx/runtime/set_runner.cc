@@ -48,7 +48,16 @@ SetRunner::SetRunner(SetOptions options, transport::Fabric& fabric,
   if (mesh_ != nullptr) HVDX_CHECK(FinishMeshBuilding().ok());
 }
 
-SetRunner::~SetRunner() = default;
+bool SetRunner::Stirred() {
+  if (staged_) return staged_->waiting_for() < 0;
+  return lane_.busy() ? lane_.ended() : errand_.active() && errand_.ready();
+}
+
+SetRunner::~SetRunner() {
+  if (lane_.busy() || !errand_.active()) return;
+  mesh_->interrupt().Raise(Status::Aborted("the process set has gone"));
+  static_cast<void>(errand_.Complete());
+}
 
 Result<bool> SetRunner::FinishMeshBuilding() {
   if (lane_.busy()) {
@@ -145,11 +154,12 @@ Status SetRunner::Start(const negotiation::Work& work, TimePoint now) {
   if (options_.timeline != nullptr) Trace();
   if (kind == Kind::kError || kind == Kind::kJoin) return Status::Ok();
   // A turn's `now` is that of its beginning, and a bucket may begin and end in one.
-  if (measures()) started_ = Clock::now();
+  if (measures()) started_ = begun_ = Clock::now();
+  blocked_ = TimePoint();
   if (on_stage_) {
     StartOnStage();
   } else {
-    StartOnLane();
+    StartOnLinks();
   }
   return Status::Ok();
 }
@@ -198,10 +208,32 @@ void SetRunner::TraceStep() {
                               .predicted = schedule::EndOf(predicted_)});
 }
 
-void SetRunner::StartOnLane() {
-  const bool awake = job_.bytes() <= kAwakeBytes && job_.waited();
-  mesh_->StayAwake(awake ? kAwake : Duration::zero());
-  lane_.Post([this] { return Execute(*team_, job_); }, awake ? kAwake : Duration::zero());
+void SetRunner::StartOnLinks() {
+  const auto run = [this] { return Execute(*team_, job_); };
+  const bool hurry = job_.bytes() <= kAwakeBytes && job_.waited();
+  // Once an errand has moved to the lane, somebody is so late that the lane had better sleep.
+  const Duration awake = hurry && !IsErrand() ? kAwake : Duration::zero();
+  mesh_->StayAwake(awake);
+  if (hurry && IsErrand() && errand_.Start(*mesh_, run)) return;
+  lane_.Post(run, awake);
+}
+
+// What waits for links alone, and calls nobody who might mind the fiber's small stack.
+bool SetRunner::IsErrand() const {
+  switch (job_.bucket->kind) {
+    case Kind::kAllreduce:
+      return job_.algorithm != collectives::AllreduceAlgorithm::kMpi;
+    case Kind::kBarrier:
+    case Kind::kBroadcast:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void SetRunner::MoveToLane() {
+  if (lane_.busy() || !errand_.active()) return;
+  lane_.Post([this] { return errand_.Complete(); });
 }
 
 void SetRunner::StartOnStage() {
@@ -221,7 +253,7 @@ void SetRunner::StartOnStage() {
 
 Result<bool> SetRunner::Advance(TimePoint now, std::vector<Completion>& completions) {
   if (staged_) return AdvanceOnStage(now, completions);
-  if (lane_.busy()) return AdvanceOnLane(now, completions);
+  if (on_links()) return AdvanceOnLinks(now, completions);
   Finish(now, completions);  // an error or a join: nothing to move
   return true;
 }
@@ -232,7 +264,9 @@ Result<bool> SetRunner::AdvanceOnStage(TimePoint now, std::vector<Completion>& c
     Drop(now);
     return true;
   }
-  switch (staged_->Advance()) {
+  const StagedAllreduce::Progress progress = staged_->Advance();
+  if (measures()) LeaveOutWaiting(progress != StagedAllreduce::Progress::kBlocked, now);
+  switch (progress) {
     case StagedAllreduce::Progress::kDone:
       staged_.reset();
       Finish(now, completions);
@@ -251,13 +285,29 @@ Result<bool> SetRunner::AdvanceOnStage(TimePoint now, std::vector<Completion>& c
   return false;
 }
 
-Result<bool> SetRunner::AdvanceOnLane(TimePoint now, std::vector<Completion>& completions) {
+// Plans are cut by what a bucket takes once all have come to it. Who waits for a rank that is
+// always late would else take the lateness for latency, and merge what had better leave early.
+void SetRunner::LeaveOutWaiting(bool moved, TimePoint now) {
+  if (!moved && !staged_->all_have_come() && blocked_ == TimePoint()) {
+    blocked_ = Clock::now();
+  } else if (moved && blocked_ != TimePoint()) {
+    started_ += std::max(Duration::zero(), now - blocked_);
+    blocked_ = TimePoint();
+  }
+}
+
+Result<bool> SetRunner::AdvanceOnLinks(TimePoint now, std::vector<Completion>& completions) {
   if (member_.drop_wanted() && !drop_raised_) {
     drop_raised_ = true;
     mesh_->interrupt().Raise(Status::Cancelled("the plan ended before this bucket"));
   }
   Status status;
-  if (!lane_.TakeResult(status)) return false;
+  if (lane_.busy()) {
+    if (!lane_.TakeResult(status)) return false;
+  } else {
+    if (!errand_.ready()) return false;
+    if (!errand_.Step(status)) return true;
+  }
   if (drop_raised_ && status.code() == StatusCode::kCancelled) {
     mesh_->interrupt().Clear();
     Drop(now);
@@ -287,6 +337,17 @@ void SetRunner::Drop(TimePoint now) {
   member_.Dropped(now);
 }
 
+// From when the bucket could have begun until it did: what it takes to rouse a thread, which a plan
+// pays for each bucket that finds the line free.
+Duration SetRunner::Roused() const {
+  if (!planned_) return Duration::zero();
+  TimePoint could = free_since_;
+  for (const OperationPtr& operation : job_.operations) {
+    could = std::max(could, operation->submitted);
+  }
+  return std::max(Duration::zero(), begun_ - could);
+}
+
 void SetRunner::Measure() {
   const Kind kind = job_.bucket->kind;
   if (kind == Kind::kError || kind == Kind::kJoin || kind == Kind::kBarrier) return;
@@ -296,7 +357,7 @@ void SetRunner::Measure() {
                                  .number = number_,
                                  .kind = kind,
                                  .bytes = negotiation::BytesMoved(*job_.bucket),
-                                 .seconds = ToSeconds(Clock::now() - started_),
+                                 .seconds = ToSeconds(Clock::now() - started_ + Roused()),
                                  .submitted = {},
                                  .algorithm = static_cast<std::uint8_t>(job_.algorithm),
                                  .type = job_.bucket->type,
@@ -312,7 +373,10 @@ void SetRunner::Measure() {
 }
 
 void SetRunner::Finish(TimePoint now, std::vector<Completion>& completions) {
-  if (measures()) Measure();
+  if (measures()) {
+    Measure();
+    free_since_ = Clock::now();
+  }
   if (options_.timeline != nullptr) {
     TraceEnd(*options_.timeline, job_, options_.set);
     TraceStep();
@@ -334,9 +398,10 @@ void SetRunner::Finish(TimePoint now, std::vector<Completion>& completions) {
 }
 
 bool SetRunner::Fail(const Status& why, std::vector<Completion>& completions) {
-  if (running_ && !staged_ && lane_.busy()) {
-    // Its thread still reads and writes the tensors: they are not given back before it has stopped.
+  if (running_ && !staged_ && on_links()) {
+    // It still reads and writes the tensors: they are not given back before it has stopped.
     mesh_->interrupt().Raise(why);
+    MoveToLane();
     Status stopped;
     if (!lane_.TakeResult(stopped)) return false;
   }

@@ -19,6 +19,7 @@
 #include "horovodx/negotiation/member.h"
 #include "horovodx/negotiation/plan_meter.h"
 #include "horovodx/runtime/bucket_job.h"
+#include "horovodx/runtime/errand.h"
 #include "horovodx/runtime/execute.h"
 #include "horovodx/runtime/lane.h"
 #include "horovodx/runtime/operation.h"
@@ -78,8 +79,11 @@ class SetRunner {
   bool drained() const { return !running_ && member_.idle(); }
   bool has_tensors() const { return !tensors_.empty(); }
   // Whom the running bucket waited for has come.
-  bool Stirred() const { return staged_ ? staged_->waiting_for() < 0 : lane_.ended(); }
-  bool on_lane() const { return lane_.busy(); }
+  bool Stirred();
+  // A bucket is under way over links: on the lane, or as an errand.
+  bool on_links() const { return lane_.busy() || errand_.active(); }
+  // Whoever drives is about to sleep, or to turn to other things: what he runs goes on on the lane.
+  void MoveToLane();
   bool has_stage() const { return pipe_.has_value(); }
   // Somebody must drive on.
   bool busy() const { return running_ || !tensors_.empty() || !team_; }
@@ -103,13 +107,16 @@ class SetRunner {
   Status Start(const negotiation::Work& work, TimePoint now);
   void EnterEpoch(std::uint32_t epoch);
   void StartOnStage();
-  void StartOnLane();
+  void StartOnLinks();
+  bool IsErrand() const;
   Result<bool> Advance(TimePoint now, std::vector<Completion>& completions);
   Result<bool> AdvanceOnStage(TimePoint now, std::vector<Completion>& completions);
-  Result<bool> AdvanceOnLane(TimePoint now, std::vector<Completion>& completions);
+  void LeaveOutWaiting(bool moved, TimePoint now);
+  Result<bool> AdvanceOnLinks(TimePoint now, std::vector<Completion>& completions);
   void Drop(TimePoint now);
   void Finish(TimePoint now, std::vector<Completion>& completions);
   void Measure();
+  Duration Roused() const;
   Status TooSlow() const;
   void Trace();
   void TraceStep();  // if the bucket was its last
@@ -133,7 +140,10 @@ class SetRunner {
   std::int64_t traced_ = 0;                  // buckets that the timeline was told of
   std::vector<schedule::Played> predicted_;  // of the plan; empty: not known
   TimePoint step_start_;                     // of the planned step under way: its first tensor
-  TimePoint started_;                        // with `measure`
+  TimePoint started_;                        // with `measure`; later by what it waited for others
+  TimePoint begun_;                          // the same, by the clock
+  TimePoint free_since_;                     // the end of the bucket before
+  TimePoint blocked_;                        // since when it waits for others to begin, if it does
   BucketJob job_;
   std::vector<kernels::Piece> inputs_;
   std::vector<kernels::Piece> outputs_;
@@ -141,7 +151,8 @@ class SetRunner {
   TimePoint last_progress_;
   std::vector<negotiation::Measured> measured_;
 
-  Lane lane_;  // last: its thread ends before the rest goes
+  Errand errand_;  // the lane's while that is busy
+  Lane lane_;      // last: its thread ends before the rest goes
 };
 
 }  // namespace horovodx::runtime

@@ -20,6 +20,7 @@ void Interrupt::Raise(Status why) {
     ::eventfd_write(event_.get(), 1);
   }
   bell_.Ring();
+  bell_.OfLinks().Ring();
 }
 
 void Interrupt::Clear() {

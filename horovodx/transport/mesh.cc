@@ -73,6 +73,13 @@ class Patience {
 Mesh::Mesh(int rank, topology::HostMap hosts, Bell bell, Watcher* watcher)
     : bell_(bell), rank_(rank), hosts_(std::move(hosts)), watcher_(watcher), interrupt_(bell) {}
 
+// True if it is time to try again; false if he who gave way has to sleep by himself now.
+Result<bool> Mesh::LookByTurns(Ins ins, Outs outs) const {
+  give_way_->Pause([&] { return interrupt_.raised() || Ready(ins, outs); });
+  HVDX_RETURN_IF_ERROR(interrupt_.Check());
+  return give_way_ != nullptr;
+}
+
 // True if there is something to read or write.
 Result<bool> Mesh::LookAwake(Ins ins, Outs outs, const Deadline& deadline) const {
   if (awake_ == Duration::zero()) return false;
@@ -90,12 +97,13 @@ Status Mesh::Await(InLink* in, OutLink* out, const Deadline& deadline) {
 }
 
 Status Mesh::AwaitAny(Ins ins, Outs outs, const Deadline& deadline) {
-  HVDX_ASSIGN_OR_RETURN(const bool seen, LookAwake(ins, outs, deadline));
+  HVDX_ASSIGN_OR_RETURN(const bool seen, give_way_ != nullptr ? LookByTurns(ins, outs)
+                                                              : LookAwake(ins, outs, deadline));
   if (seen) return Status::Ok();
   Patience patience(deadline);
   waits_.assign(1, {interrupt_.fd(), POLLIN, 0});
   if (!Pollable(ins, outs, waits_)) {
-    Bell::Listener listener(bell_);
+    Bell::Listener listener(bell_.OfLinks());
     for (const pollfd& wait : std::span(waits_).subspan(1)) {
       watcher_->RingWhenReady(wait.fd, wait.events == POLLOUT);
     }

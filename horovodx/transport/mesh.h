@@ -7,6 +7,7 @@
 
 #include <poll.h>
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -28,6 +29,15 @@ class Watcher {
  public:
   virtual ~Watcher() = default;
   virtual void RingWhenReady(int fd, bool for_write) = 0;
+};
+
+// Who waits on a mesh without keeping a thread: gives way to whoever runs him, and looks again when
+// he is run on.
+class GiveWay {
+ public:
+  virtual ~GiveWay() = default;
+  // Returns when it is time to go on, which `ready` can be asked for meanwhile.
+  virtual void Pause(const std::function<bool()>& ready) = 0;
 };
 
 class Mesh {
@@ -66,12 +76,15 @@ class Mesh {
   // How long Await looks for itself, giving way to others, before it sleeps. For when somebody
   // blocks on an answer that is less far away than waking up takes.
   void StayAwake(Duration awake) { awake_ = awake; }
+  // While it is set, also during a pause, Await pauses by this instead of sleeping. Borrowed.
+  void SetGiveWay(GiveWay* give_way) { give_way_ = give_way; }
 
  protected:
   Bell bell_;
   int streams_in_use_ = 0;
 
  private:
+  Result<bool> LookByTurns(std::span<InLink* const> ins, std::span<OutLink* const> outs) const;
   Result<bool> LookAwake(std::span<InLink* const> ins, std::span<OutLink* const> outs,
                          const Deadline& deadline) const;
 
@@ -80,6 +93,7 @@ class Mesh {
   Watcher* watcher_;
   Interrupt interrupt_;
   Duration awake_ = Duration::zero();
+  GiveWay* give_way_ = nullptr;
   std::vector<pollfd> waits_;  // scratch
 };
 

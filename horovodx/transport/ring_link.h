@@ -13,7 +13,7 @@ namespace horovodx::transport {
 class RingOutLink : public OutLink {
  public:
   RingOutLink(ByteRing ring, Bell reader, std::string name)
-      : ring_(ring), reader_(reader), name_(std::move(name)) {}
+      : ring_(ring), reader_(reader.OfLinks()), name_(std::move(name)) {}
   Result<std::size_t> TryWrite(std::span<const ConstBytes> pieces) override {
     const std::size_t written = ring_.Write(pieces);
     if (written > 0) reader_.Ring();
@@ -31,7 +31,7 @@ class RingOutLink : public OutLink {
 class RingInLink : public InLink {
  public:
   RingInLink(ByteRing ring, Bell writer, std::string name)
-      : ring_(ring), writer_(writer), name_(std::move(name)) {}
+      : ring_(ring), writer_(writer.OfLinks()), name_(std::move(name)) {}
   Result<std::size_t> TryRead(std::span<const MutableBytes> pieces) override {
     const std::size_t read = ring_.Read(pieces);
     if (read > 0) writer_.Ring();

@@ -71,6 +71,25 @@ TEST_P(Resting, AnIdleRankUsesNoCpu) {
   });
 }
 
+long Sleeps() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_nvcsw;
+}
+
+// A caller drives the engine while it waits; the engine thread has nothing to look after meanwhile.
+TEST_P(Resting, WaitingForALatePeerWakesNobody) {
+  Run([](Engine& engine) {
+    std::vector<float> x(100, 1.0f);
+    ASSERT_TRUE(SubmitAndWait(engine, Allreduce("x", x, ReduceOp::kMax)).ok());
+    if (engine.rank() == 1) std::this_thread::sleep_for(std::chrono::seconds(1));
+    const long before = Sleeps();
+    ASSERT_TRUE(SubmitAndWait(engine, Allreduce("late", x, ReduceOp::kMax)).ok());
+    // A thread that looked every millisecond would have slept a thousand times.
+    EXPECT_LT(Sleeps() - before, 300);
+  });
+}
+
 std::size_t StatusLine(const std::string& name) {
   std::ifstream status("/proc/self/status");
   for (std::string line; std::getline(status, line);) {

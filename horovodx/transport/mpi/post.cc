@@ -263,7 +263,7 @@ bool Post::Look(bool ask_again) {
     ring |= arrived;
   }
   moved |= ring;
-  if (ring || ask_again) bell_.Ring();
+  if (ring || ask_again) bell_.OfLinks().Ring();
   return moved;
 }
 

@@ -19,7 +19,7 @@ inline constexpr std::size_t kMostStreams = 64;
 
 class Berth {
  public:
-  explicit Berth(Bell bell) : bell_(bell) {}
+  explicit Berth(Bell bell) : bell_(bell.OfLinks()) {}
 
   // Socket `stream` of `streams`. An error if it does not fit: a number out of range or there
   // already. Rings the bell when the last one is there.

@@ -17,10 +17,10 @@ Result<std::unique_ptr<IoLoop>> IoLoop::Start(Bell bell) {
   Status status;
   io->loop().Run([&] {
     const int set = io->watched_.get();
-    status = io->loop().Add(set, EPOLLIN, [set, bell](auto) {
+    status = io->loop().Add(set, EPOLLIN, [set, links = bell.OfLinks()](auto) {
       // Taking the events disarms them; what they were does not matter, the sleeper looks itself.
       epoll_event events[64];
-      if (::epoll_wait(set, events, 64, 0) > 0) bell.Ring();
+      if (::epoll_wait(set, events, 64, 0) > 0) links.Ring();
     });
   });
   HVDX_RETURN_IF_ERROR(status);
@@ -40,7 +40,7 @@ void IoLoop::RingWhenReady(int fd, bool for_write) {
   event.data.fd = fd;
   if (::epoll_ctl(watched_.get(), EPOLL_CTL_MOD, fd, &event) == 0) return;
   if (errno == ENOENT && ::epoll_ctl(watched_.get(), EPOLL_CTL_ADD, fd, &event) == 0) return;
-  bell_.Ring();  // cannot be watched: at least nobody sleeps through it
+  bell_.OfLinks().Ring();  // cannot be watched: at least nobody sleeps through it
 }
 
 }  // namespace horovodx::transport::tcp

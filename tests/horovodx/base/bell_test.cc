@@ -22,6 +22,19 @@ TEST(BellTest, SleepReturnsFalseAtItsDeadline) {
   EXPECT_FALSE(listener.Sleep(Deadline::After(Seconds(0.01))));
 }
 
+TEST(BellTest, LinksWakeWhoWaitsForThemAndTheEngineSleepsOn) {
+  BellWord word;
+  Bell bell(&word);
+  Bell::Listener engine(bell);
+  Bell::Listener lane(bell.OfLinks());
+  bell.OfLinks().Ring();
+  EXPECT_TRUE(lane.Sleep(Deadline::After(Seconds(30))));
+  EXPECT_FALSE(engine.Sleep(Deadline::After(Seconds(0.01))));
+  bell.Ring();
+  EXPECT_TRUE(engine.Sleep(Deadline::After(Seconds(30))));
+  EXPECT_FALSE(lane.Sleep(Deadline::After(Seconds(0.01))));
+}
+
 TEST(BellTest, EveryHandOverArrivesInBothDirections) {
   BellWord left_word, right_word;
   Bell left(&left_word), right(&right_word);

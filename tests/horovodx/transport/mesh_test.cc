@@ -53,7 +53,7 @@ class ThreadWatcher : public Watcher {
     threads_.emplace_back([this, fd, for_write] {
       pollfd wait{fd, static_cast<short>(for_write ? POLLOUT : POLLIN), 0};
       ::poll(&wait, 1, 30'000);
-      bell_.Ring();
+      bell_.OfLinks().Ring();
     });
   }
 
@@ -128,7 +128,7 @@ TEST_F(MeshTest, MixedWaitEndsWhenTheRingIsReady) {
     const MutableBytes piece{read, 8};
     ByteRing reader = full_;
     reader.Read({&piece, 1});
-    bell_.Ring();
+    bell_.OfLinks().Ring();
   });
   EXPECT_TRUE(mesh.Await(&socket_, &clogged_, Deadline::After(Seconds(30))).ok());
   peer.join();

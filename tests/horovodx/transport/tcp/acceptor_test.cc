@@ -13,7 +13,7 @@ TEST(AcceptorTest, SocketsGoToTheBerthOfTheirChannelAndRank) {
   const auto wanted = world.at(2).acceptor->BerthOf(5, 1);
   const auto other_channel = world.at(2).acceptor->BerthOf(6, 1);
   const auto other_rank = world.at(2).acceptor->BerthOf(5, 0);
-  Bell::Listener listener(world.at(2).bell);
+  Bell::Listener listener(world.at(2).bell.OfLinks());
   const Fd fd = Insider(world, {Purpose::kLink, 1, 2, 5, 0, 1});
   while (!wanted->ready()) ASSERT_TRUE(listener.Sleep(Soon()));
   EXPECT_FALSE(other_channel->ready());
@@ -50,7 +50,7 @@ TEST(AcceptorTest, SecondSocketForTheSameStreamIsDropped) {
   const Fd second = Insider(world, {Purpose::kLink, 1, 0, 5, 0, 2});
   EXPECT_TRUE(IsDropped(second));
   const Fd other = Insider(world, {Purpose::kLink, 1, 0, 5, 1, 2});
-  Bell::Listener listener(world.at(0).bell);
+  Bell::Listener listener(world.at(0).bell.OfLinks());
   while (!berth->ready()) ASSERT_TRUE(listener.Sleep(Soon()));
 }
 

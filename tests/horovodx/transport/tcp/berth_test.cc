@@ -14,7 +14,7 @@ struct BerthTest : testing::Test {
 };
 
 TEST_F(BerthTest, IsReadyWithTheLastSocket) {
-  Bell::Listener listener{Bell(&word)};
+  Bell::Listener listener{Bell(&word).OfLinks()};
   ASSERT_TRUE(berth.Deposit(1, 2, AnyFd()).ok());
   EXPECT_FALSE(berth.ready());
   ASSERT_TRUE(berth.Deposit(0, 2, AnyFd()).ok());

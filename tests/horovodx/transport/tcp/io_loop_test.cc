@@ -24,7 +24,7 @@ Deadline Soon() { return Deadline::After(Seconds(30)); }
 TEST(IoLoopTest, RingsWhenReadableOncePerAsking) {
   Fixture f;
   for (int turn = 0; turn < 100; ++turn) {
-    Bell::Listener listener(f.bell);
+    Bell::Listener listener(f.bell.OfLinks());
     f.io->RingWhenReady(f.right.get(), false);
     ASSERT_EQ(::send(f.left.get(), "x", 1, 0), 1);
     ASSERT_TRUE(listener.Sleep(Soon()));
@@ -32,7 +32,7 @@ TEST(IoLoopTest, RingsWhenReadableOncePerAsking) {
     ASSERT_EQ(::recv(f.right.get(), &byte, 1, 0), 1);
   }
   // Not asked: what arrives rings nothing.
-  Bell::Listener listener(f.bell);
+  Bell::Listener listener(f.bell.OfLinks());
   ASSERT_EQ(::send(f.left.get(), "x", 1, 0), 1);
   f.io->loop().Run([] {});
   EXPECT_FALSE(listener.Sleep(Deadline::After(Seconds(0.05))));
@@ -40,14 +40,14 @@ TEST(IoLoopTest, RingsWhenReadableOncePerAsking) {
 
 TEST(IoLoopTest, RingsAtOnceForWhatIsReadyAlready) {
   Fixture f;
-  Bell::Listener listener(f.bell);
+  Bell::Listener listener(f.bell.OfLinks());
   f.io->RingWhenReady(f.left.get(), true);
   EXPECT_TRUE(listener.Sleep(Soon()));
 }
 
 TEST(IoLoopTest, RingsWhenTheOtherEndCloses) {
   Fixture f;
-  Bell::Listener listener(f.bell);
+  Bell::Listener listener(f.bell.OfLinks());
   f.io->RingWhenReady(f.right.get(), false);
   f.left.Reset();
   EXPECT_TRUE(listener.Sleep(Soon()));
@@ -55,7 +55,7 @@ TEST(IoLoopTest, RingsWhenTheOtherEndCloses) {
 
 TEST(IoLoopTest, RingsForADescriptorThatCannotBeWatched) {
   Fixture f;
-  Bell::Listener listener(f.bell);
+  Bell::Listener listener(f.bell.OfLinks());
   f.io->RingWhenReady(-1, false);
   EXPECT_TRUE(listener.Sleep(Soon()));
 }

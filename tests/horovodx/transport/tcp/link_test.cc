@@ -250,7 +250,7 @@ TEST(LinkTest, AWriterNoticesThatItsReaderIsGone) {
   Duo duo;
   const auto data = Noise(100'000, 1);
   ASSERT_TRUE(SendAll(*duo.left, duo.out(), {ConstBytes(data)}).ok());
-  Bell::Listener listener(duo.world.at(1).bell);
+  Bell::Listener listener(duo.world.at(1).bell.OfLinks());
   while (!duo.in().Readable()) ASSERT_TRUE(listener.Sleep(Soon()));
   duo.right.reset();
   Status status;

@@ -119,7 +119,7 @@ TEST(MeshTest, WaitsMixSocketsAndBells) {
 
   std::thread ringer([&] {
     bell_link.ready = true;
-    world.at(0).bell.Ring();
+    world.at(0).bell.OfLinks().Ring();
   });
   EXPECT_TRUE(left.Await(&bell_link, nullptr, Soon()).ok()) << "the bell ends the wait";
   ringer.join();

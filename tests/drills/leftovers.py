@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Iterable
 
@@ -35,6 +36,26 @@ def in_shared_memory(pids: Iterable[int]) -> list[str]:
     """Segments that these ranks have made and that still have a name."""
     any_of = "|".join(str(pid) for pid in pids)
     return [name for name in os.listdir("/dev/shm") if re.match(f"hvdx-({any_of})-", name)]
+
+
+class LastOne:
+    """How long a launcher has been the last of its job's processes."""
+
+    def __init__(self, mark: str, launcher: int) -> None:
+        self._mark = mark
+        self._launcher = launcher
+        self._had_others = False
+        self._since: float | None = None
+
+    def seconds(self) -> float:
+        """0 while others live (a process that has ended but is not waited for does not), and
+        before there were any."""
+        if others := set(processes_with(self._mark)) - {self._launcher}:
+            self._had_others = bool(others)
+            self._since = None
+        elif self._had_others and self._since is None:
+            self._since = time.monotonic()
+        return 0.0 if self._since is None else time.monotonic() - self._since
 
 
 class SocketWatch:

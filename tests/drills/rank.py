@@ -1,7 +1,8 @@
 """One rank of a drill: lives up to a moment, at which one of the ranks (or the world) goes wrong.
 
 Started by drill.py under horovodrun or mpirun. All ranks meet through files in DRILL_FOLDER:
-`ready.R`: rank R has come to the moment; `struck`: when it went wrong (CLOCK_MONOTONIC); `stop`:
+`ready.R`: rank R has come to the moment; `about`: the victim is about to go wrong, once the drill
+has `looked` at the job's sockets; `struck`: when it went wrong (CLOCK_MONOTONIC); `stop`:
 all may end; `report.R`: how it went for rank R.
 """
 
@@ -76,8 +77,14 @@ class Drill:
         """Whether this rank does it, to itself."""
         return self.is_victim and not self.from_outside
 
+    def await_look(self) -> None:
+        """A job that is over before anybody looked at its sockets proves nothing about them."""
+        self.say("about")
+        self.await_saying("looked")
+
     def strike(self) -> None:
         """May not return."""
+        self.await_look()
         self.say("struck", str(time.monotonic()))
         if self.fault not in faults.IN_SUBMISSION:
             faults.ON_ITSELF[self.fault]()
@@ -212,6 +219,7 @@ class Life:
         armed = False
         for number in range(1, 1_000_000):
             if drill.strikes and drill.fault in faults.IN_SCRIPT and drill.all_ready():
+                drill.await_look()
                 self.submit()  # in the engine's hands when the script goes wrong
                 drill.strike()
             if self.step():

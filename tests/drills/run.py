@@ -53,6 +53,8 @@ def tell(outcome: Outcome, verbose: bool) -> None:
     """One line, and more if it went wrong in another way than it should."""
     word = "as told" if outcome.ok else "OTHERWISE"
     print(f"{word:9} {outcome.seconds:6.1f} s  {outcome.cell.name}", flush=True)
+    if outcome.mpirun_hung:
+        print("    mpirun hung in its own end, after all ranks had ended", flush=True)
     for problem in outcome.problems:
         print(f"    {problem}", flush=True)
     if verbose:
@@ -102,6 +104,13 @@ def reason_lines() -> list[str]:
     return [f"- {why}: {', '.join(faults)}" for why, faults in reasons.items()]
 
 
+def hung_lines(outcomes: list[Outcome]) -> list[str]:
+    """Where the launcher had to be killed, although all that is ours had ended."""
+    names = [outcome.cell.name for outcome in outcomes if outcome.mpirun_hung]
+    text = "mpirun hung in its own end (README.md says why) in: " + "; ".join(names) + "."
+    return ["", text] if names else []
+
+
 def write_results(path: str, outcomes: list[Outcome], seconds: float, seed: int) -> None:
     """The notes of a run."""
     commit = subprocess.run(
@@ -115,9 +124,11 @@ def write_results(path: str, outcomes: list[Outcome], seconds: float, seed: int)
         f"{time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime())}, commit {commit}, seed {seed}: "
         f"{good} of {len(outcomes)} drills went as `matrix.py` says; {seconds / 60:.0f} minutes.",
         "Each number is the time in seconds from the fault until the last rank that lived on knew",
-        "of it, or had ended well (with --full twice, with other ranks and victims). Limits were "
+        "of it, or had ended well (with --full twice, with other ranks and victims); 0.0 also",
+        "where nobody is left to be timed: launch, and mpirun's init and shutdown. Limits were "
         + ", ".join(f"{name}={value}" for name, value in SETTINGS.items() if "HIDE" not in name)
         + ".",
+        *hung_lines(outcomes),
         "",
         *matrix_lines(outcomes),
         "",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,44 @@ def test_a_socket_that_outlives_the_job_is_found(what: str) -> None:
         process.stdin.close()
         assert process.stdout.read() == b""  # the heir has gone
     assert watch.count and watch.left() == []
+
+
+# mpirun as it hangs: its child has ended, nobody waits for it.
+_HUNG = """
+import subprocess, sys
+child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+print(flush=True)
+input()
+child.stdin.close()
+print(flush=True)
+input()
+"""
+
+
+def test_a_launcher_that_outlives_its_ranks_is_known_by_being_alone() -> None:
+    mark = f"DRILL_MARK=last{os.getpid()}"
+    name, value = mark.split("=")
+    with subprocess.Popen(
+        [sys.executable, "-c", _HUNG],
+        env={**os.environ, name: value},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    ) as process:
+        assert process.stdin and process.stdout
+        early = leftovers.LastOne("DRILL_MARK=nobody has it", process.pid)
+        last = leftovers.LastOne(mark, process.pid)
+        process.stdout.readline()
+        deadline = time.monotonic() + 20
+        while len(leftovers.processes_with(mark)) != 2:
+            assert time.monotonic() < deadline
+        assert last.seconds() == 0.0
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        while last.seconds() == 0.0:
+            assert time.monotonic() < deadline
+        assert early.seconds() == 0.0  # nobody has come yet
+        process.kill()
 
 
 @pytest.mark.skipif(_NO_HOSTS is not None, reason=str(_NO_HOSTS))

@@ -17,6 +17,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--factor", type=int, default=4, help="from one size to the next (4)")
 
 
+def sizes(least: int, most: int, factor: int) -> List[int]:
+    """From the least, each a factor larger; the last is `most`, also if it is none of these."""
+    found = []
+    while least < most:
+        found.append(least)
+        least *= factor
+    return [*found, most]
+
+
 def _peers(hvd: Any, tensor: Any) -> Dict[str, Callable[[], Any]]:
     dist = ranks.init_gloo(hvd) if not _peers_ready else _peers_ready["gloo"]
     mpi = ranks.init_mpi() if not _peers_ready else _peers_ready["mpi"]
@@ -60,8 +69,7 @@ def run(options: argparse.Namespace) -> None:
     hvd = ranks.init()
     rows: List[Dict[str, Any]] = []
     repeats_at_most = 60 if hvd.size() <= 4 else 20
-    size = options.min
-    while size <= options.max:
+    for size in sizes(options.min, options.max, options.factor):
         tensor = torch.empty(max(1, size // 4))
         peers = _peers(hvd, tensor)
         if not rows:
@@ -76,7 +84,6 @@ def run(options: argparse.Namespace) -> None:
         row = {name: median(slowest(hvd, seconds)) for name, seconds in times.items()}
         rows.append({"bytes": size, **row})
         _say_row(hvd, size, row)
-        size *= options.factor
     if options.json and hvd.rank() == 0:
         write_json(options.json, {"ranks": hvd.size(), "seconds": rows})
     hvd.barrier()

@@ -36,13 +36,15 @@ def test_a_rank_that_dies_is_named() -> None:
 
 
 def check(done: mpirun.Outcome, places: list[str], timeline: Path, links: str) -> None:
-    """Everybody is where it belongs and has the right results; MPI's own allreduce was tried."""
+    """Everybody is where it belongs and has the right results. What is worth a try depends on what
+    the others took: MPI's own allreduce may be, and never without its links (that it can be chosen
+    is select_test.cc's and test_allreduce.py's business)."""
     assert done.code == 0
     for rank, place in enumerate(places):
         assert f"rank {rank} of {len(places)} {place} {links}" in done.output
     ran = mpirun.algorithms(timeline)
     tried = set().union(*(ran[name] for name in ran if name.startswith("chosen")))
-    assert ("mpi" in tried) == (links == "mpi") and len(tried) > 1, tried
+    assert tried and ("mpi" not in tried or links == "mpi"), tried
 
 
 class Placed(NamedTuple):

@@ -85,7 +85,8 @@ def test_table(capsys, worked):
     code, out, _ = run(capsys, worked, *SLOW, "--workers", "1,2")
     assert code == 0
     rows = [line.split() for line in out.splitlines()]
-    assert ["1", "10.00", "0.00", "3", "1.00", "100.0", "%", "100.0"] in rows
+    # Alone nothing takes any time, so one bucket is as good as three.
+    assert ["1", "10.00", "0.00", "1", "1.00", "100.0", "%", "100.0"] in rows
     assert ["2", "22.00", "12.00", "2", "0.91", "45.5", "%", "90.9"] in rows
 
 

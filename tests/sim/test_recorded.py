@@ -42,7 +42,9 @@ def test_a_recorded_step_is_explained(capsys, tmp_path, schedule):
     assert buckets[-1]["ready_seconds"] - buckets[0]["ready_seconds"] > 0.003
     # The engine says what the schedule expected, and by which algorithm it ran.
     assert all(b["algorithm"] == "staged" for b in buckets)
-    assert all(b["predicted_start_seconds"] < b["predicted_end_seconds"] for b in buckets)
+    # (A bucket may take less than a microsecond, which is what a timeline counts in.)
+    assert all(b["predicted_start_seconds"] <= b["predicted_end_seconds"] for b in buckets)
+    assert any(b["predicted_start_seconds"] < b["predicted_end_seconds"] for b in buckets)
     assert set(said["predicted_seconds"]) == {"wfbp", "fusion", "buckets", "mgwfbp", "optimal"}
     with open(path, encoding="utf-8") as file:
         _check_plans(json.load(file), schedule)

@@ -51,6 +51,7 @@ try:
     sys.exit("a communicator was added after init()")
 except NotImplementedError:
     pass
+everybody()  # who shuts down first ends what others still wait for
 hvd.shutdown()
 
 # Somebody is in no group.

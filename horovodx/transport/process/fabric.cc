@@ -102,6 +102,7 @@ Status ProcessFabric::Said(Status status) {
 
 // Who breaks off says so before its connections end, so what ends by that comes later.
 Status ProcessFabric::Explain(Status status) {
+  if (status.code() != StatusCode::kUnknown) return status;
   const std::string key = key_ + "/broke off";
   const auto earlier = store_.Get(key, Deadline::After(Duration::zero()));
   if (earlier.ok()) return {status.code(), earlier.value()};
@@ -131,7 +132,8 @@ Status ProcessFabric::Meet(const Deadline& deadline) {
   HVDX_ASSIGN_OR_RETURN(Doors doors, CallDoors(world, acceptor_->address(), why_not, deadline));
   shares_memory_ = !places.force_tcp && doors.why_not_shared.empty();
   if (rank() == 0 && !doors.why_not_shared.empty()) WarnOnce(doors.why_not_shared);
-  return Connect(std::move(doors.addresses), deadline);
+  // A door that is shut may be that of a rank which left because another one died.
+  return Explain(Connect(std::move(doors.addresses), deadline));
 }
 
 Status ProcessFabric::ShareBells(bool wanted, std::string* why_not, const Deadline& deadline) {

@@ -409,6 +409,43 @@ TEST(ProcessFabricTest, WhoBrokeOffFirstExplainsThoseAfterIt) {
   });
 }
 
+// Hears the addresses of all only when somebody has given up and gone.
+class SlowStore : public rendezvous::Store {
+ public:
+  explicit SlowStore(rendezvous::Store& store) : store_(store) {}
+  Status Set(const std::string& key, const std::string& value) override {
+    return store_.Set(key, value);
+  }
+  Result<std::string> Get(const std::string& key, const Deadline& deadline) override {
+    auto heard = store_.Get(key, deadline);
+    if (key.ends_with("doors/decision")) {
+      HVDX_RETURN_IF_ERROR(store_.Get("job/test/0/gave up/0", deadline).status());
+      HVDX_RETURN_IF_ERROR(store_.Get("test/gone", deadline).status());
+    }
+    return heard;
+  }
+  Status Forget(const std::string& prefix) override { return store_.Forget(prefix); }
+
+ private:
+  rendezvous::Store& store_;
+};
+
+// Rank 0 has left because rank 1 died. Rank 2, which finds rank 0's door shut, names rank 1.
+TEST(ProcessFabricTest, WhoFindsADoorShutHearsWhyItIs) {
+  ForkedStore store;
+  RunProcesses(3, [&](int rank) {
+    Options options = OptionsOf(rank, 3, "a");
+    options.force_tcp = true;
+    SlowStore slow(store);
+    rendezvous::Store& mine = rank == 2 ? static_cast<rendezvous::Store&>(slow) : store;
+    auto fabric = ProcessFabric::Join(options, mine, Patience());
+    if (rank == 1) return;  // it has come in, and dies
+    ASSERT_FALSE(fabric.ok());
+    EXPECT_THAT(fabric.status().message(), HasSubstr("rank 1"));
+    if (rank == 0) HVDX_ASSERT_OK(store.Set("test/gone", ""));
+  });
+}
+
 TEST(ProcessFabricTest, NothingIsLeftWhenAllAreKilledWhileJoining) {
   for (const char* moment : {"job/test/0/bells/0/unnamed/word/0", "job/test/0/doors/word/1",
                              "job/test/0/channel/0/host/0/unnamed/word/0"}) {

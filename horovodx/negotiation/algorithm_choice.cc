@@ -40,7 +40,10 @@ AlgorithmChoice::Case AlgorithmChoice::CaseOf(const Bucket& bucket) const {
 }
 
 void AlgorithmChoice::Add(Algorithm algorithm, std::uint64_t bytes, double seconds) {
-  if (may_ && bytes > 0) costs_.Add(algorithm, bytes, seconds);
+  if (!may_ || bytes == 0) return;
+  costs_.Add(algorithm, bytes, seconds);
+  // What is hardly known is known twice as well now.
+  hardly_known_ |= costs_.SamplesLike(algorithm, bytes) <= kEnough;
 }
 
 collectives::SelectInput AlgorithmChoice::At(const Case& it) const {
@@ -98,14 +101,17 @@ std::vector<AlgorithmChoice::Algorithm> AlgorithmChoice::UsualToTry(const Case& 
   return std::vector<Algorithm>(std::has_single_bit(plans) ? kAgain : 0, usual);
 }
 
+// After every trial: if it was slow, once is enough.
 void AlgorithmChoice::FitIfDue() {
-  if (costs_.samples() >= fitted_samples_ + std::max<std::uint64_t>(8, fitted_samples_ / 2)) Fit();
+  const std::uint64_t more = std::max<std::uint64_t>(8, fitted_samples_ / 2);
+  if ((fits_ > 0 && hardly_known_) || costs_.samples() >= fitted_samples_ + more) Fit();
 }
 
 void AlgorithmChoice::Fit() {
   if (costs_.samples() == fitted_samples_) return;
   fitted_ = costs_.Fit();
   fitted_samples_ = costs_.samples();
+  hardly_known_ = false;
   chosen_.clear();
   ++fits_;
 }
@@ -128,10 +134,11 @@ void AlgorithmChoice::ForRun(std::vector<Bucket>& buckets) {
 }
 
 void AlgorithmChoice::ForPlan(std::vector<Bucket>& buckets, bool may_try) {
-  planned_.clear();
+  const auto before = std::exchange(planned_, {});
   trial_rounds_ = 0;
   if (!active()) return;
-  Fit();
+  if (fits_ == 0) Fit();
+  FitIfDue();
   std::set<int> trying;
   for (Bucket& bucket : buckets) {
     if (bucket.kind != Kind::kAllreduce) continue;
@@ -150,11 +157,16 @@ void AlgorithmChoice::ForPlan(std::vector<Bucket>& buckets, bool may_try) {
     bucket.algorithms.push_back(NumberOf(algorithm));
     planned_.emplace_back(it, algorithm);
   }
-  next_look_ = trial_rounds_ > 0 ? trial_rounds_ : 2 + 8 * patience_;
+  // After a barrier, say, the same plan comes again, and its rounds are counted on.
+  const bool same = trial_rounds_ == 0 && planned_ == before;
+  rounds_before_ = same ? rounds_before_ + rounds_ : 0;
+  rounds_ = 0;
+  if (!same) next_look_ = trial_rounds_ > 0 ? trial_rounds_ : 2 + 8 * patience_;
 }
 
 bool AlgorithmChoice::RoundEnded(std::uint64_t round) {
-  if (planned_.empty() || round + 1 < next_look_) return false;
+  rounds_ = round + 1;
+  if (planned_.empty() || rounds_before_ + rounds_ < next_look_) return false;
   next_look_ += std::min(next_look_, kRarestLook * patience_);
   Fit();
   double as_planned = 0.0;

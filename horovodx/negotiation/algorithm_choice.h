@@ -47,7 +47,8 @@ class AlgorithmChoice {
   // Rounds of the plan that try something.
   std::uint64_t trial_rounds() const { return trial_rounds_; }
   // A round of the plan has ended on rank 0. True if another choice would now make a step's
-  // allreduces clearly faster: a new plan should be made. Looks ever more rarely.
+  // allreduces clearly faster: a new plan should be made. Looks ever more rarely, also if the same
+  // plan ends and comes again.
   bool RoundEnded(std::uint64_t round);
 
   std::vector<collectives::SelectionRow> Table() const;
@@ -93,13 +94,16 @@ class AlgorithmChoice {
   collectives::AllreduceCosts fitted_;
   std::uint64_t fitted_samples_ = 0;
   std::uint64_t fits_ = 0;
-  std::map<Case, collectives::Selected> chosen_;              // of this fit
+  bool hardly_known_ = false;                     // something that has run since then was
+  std::map<Case, collectives::Selected> chosen_;  // of this fit
   std::map<std::pair<int, Algorithm>, std::uint64_t> tried_;  // by class of size: told to
   std::map<int, std::uint64_t> seen_;                         // negotiated, by class
   std::map<int, std::uint64_t> plans_without_usual_;          // by class
 
   std::vector<std::pair<Case, Algorithm>> planned_;  // and what they end up with
   std::uint64_t trial_rounds_ = 0;
+  std::uint64_t rounds_before_ = 0;  // of the same plan, when it was in force before
+  std::uint64_t rounds_ = 0;         // since it is
   std::uint64_t next_look_ = 0;
   std::uint64_t patience_ = 1;
 };

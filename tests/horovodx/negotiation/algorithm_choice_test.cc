@@ -113,6 +113,23 @@ TEST(AlgorithmChoiceTest, TrialsAreFew) {
   EXPECT_EQ(settled, 1);
 }
 
+// Links do not tell that all but one take half as long again: each is tried once, not three times.
+TEST(AlgorithmChoiceTest, WhatIsSlowIsTriedOnceAlsoWhereEachIsNegotiated) {
+  const Network net{.team = On(2, 2), .odd = A::kHierarchicalSlices, .times = 0.6};
+  const std::uint64_t bytes = 16 << 20;
+  AlgorithmChoice choice(net.team, true);
+  for (int i = 0; i < 8; ++i) {
+    choice.Add(A::kHierarchicalSlices, bytes, net.Takes(A::kHierarchicalSlices, bytes));
+  }
+  std::map<A, int> count;
+  for (A algorithm : RunSteps(choice, net, bytes, 60)) ++count[algorithm];
+  EXPECT_GT(count.size(), 1u) << "nothing was tried";
+  for (const auto& [algorithm, n] : count) {
+    if (algorithm == A::kHierarchicalSlices) continue;
+    EXPECT_EQ(n, 1) << NameOf(algorithm);
+  }
+}
+
 TEST(AlgorithmChoiceTest, APlanTriesInItsFirstRoundsOnlyAndOneBucketOfASize) {
   const Network net{.team = On(6, 1)};
   AlgorithmChoice choice(net.team, true);
@@ -175,6 +192,27 @@ TEST(AlgorithmChoiceTest, WhatTrialsShowMakesAnotherPlan) {
   EXPECT_NE(last, A::kRing);
   EXPECT_LE(net.Takes(last, bytes), 1.1 * net.Takes(Fastest(net, bytes), bytes)) << NameOf(last);
   EXPECT_LE(plans, 4) << "it does not settle";
+}
+
+// Fitting takes as long as a few small allreduces: who meets at a barrier every few steps must not
+// pay for it after each.
+TEST(AlgorithmChoiceTest, APlanThatEndsAndComesAgainIsLookedAtEverMoreRarely) {
+  const Network net{.team = On(6, 1)};
+  AlgorithmChoice choice(net.team, true);
+  RunSteps(choice, net, 64 << 10, 100);
+  const std::uint64_t before = choice.fits();
+  for (int plan = 0; plan < 100; ++plan) {
+    std::vector<Bucket> buckets = {BucketOf(64 << 10)};
+    choice.ForPlan(buckets);
+    ASSERT_EQ(choice.trial_rounds(), 0u);
+    const auto algorithm = static_cast<A>(buckets[0].algorithms.back());
+    for (std::uint64_t round = 0; round < 20; ++round) {
+      choice.Add(algorithm, 64 << 10, net.Takes(algorithm, 64 << 10));
+      EXPECT_FALSE(choice.RoundEnded(round));
+    }
+  }
+  EXPECT_GE(choice.fits() - before, 5u);
+  EXPECT_LE(choice.fits() - before, 20u);
 }
 
 TEST(AlgorithmChoiceTest, WhatRanWhileLinksWereMadeGetsAnotherChance) {

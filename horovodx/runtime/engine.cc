@@ -245,6 +245,16 @@ bool Engine::OnLinks() const {
                      [](const auto& entry) { return entry.second->on_links(); });
 }
 
+void Engine::NapOnLinks(Duration most) {
+  SetRunner* busy = nullptr;
+  for (auto& [id, runner] : sets_) {
+    if (!runner->busy()) continue;
+    if (busy != nullptr) return;  // it would sleep through what the other one waits for
+    busy = runner.get();
+  }
+  if (busy != nullptr) busy->NapOnLinks(most);
+}
+
 void Engine::MoveToLanes() {
   for (auto& [id, runner] : sets_) runner->MoveToLane();
 }
@@ -269,7 +279,8 @@ void Engine::DriveUntil(const Operation& operation, const Deadline& deadline) {
     if (phase_ == Phase::kStopped) continue;
     // It calls back under the lock that is held here, which the analysis cannot see.
     const auto stirred = [&]() HVDX_NO_THREAD_SAFETY_ANALYSIS { return Stirred(); };
-    if (idle_wait_.Pause(now, last_moved, OnLinks(), stirred)) continue;
+    const auto nap = [&](Duration most) HVDX_NO_THREAD_SAFETY_ANALYSIS { NapOnLinks(most); };
+    if (idle_wait_.Pause(now, last_moved, OnLinks(), stirred, nap)) continue;
     MoveToLanes();
     Bell::Listener listener(bell);
     if (Turn() || operation.finished.load(std::memory_order_acquire)) {

@@ -140,6 +140,8 @@ class Engine {
   bool Stirred() HVDX_REQUIRES(drive_);
   // A bucket is under way over links.
   bool OnLinks() const HVDX_REQUIRES(drive_);
+  // Sleeps until the one errand under way has something to do, at most so long.
+  void NapOnLinks(Duration most) HVDX_REQUIRES(drive_);
   // Before a sleep: what the driver runs beside the driving goes on without him.
   void MoveToLanes() HVDX_REQUIRES(drive_);
   // Runs callbacks of what has ended, with the lock released meanwhile.

@@ -32,10 +32,10 @@ Status Errand::Complete() {
   return End();
 }
 
-void Errand::Pause(const std::function<bool()>& ready) {
-  ready_ = &ready;
+void Errand::Pause(transport::Awaited& awaited) {
+  awaited_ = &awaited;
   fiber_.Pause();
-  ready_ = nullptr;
+  awaited_ = nullptr;
 }
 
 Status Errand::End() {

@@ -10,6 +10,7 @@
 
 #include <functional>
 
+#include "horovodx/base/clock.h"
 #include "horovodx/base/fiber.h"
 #include "horovodx/base/status.h"
 #include "horovodx/transport/mesh.h"
@@ -26,19 +27,23 @@ class Errand : private transport::GiveWay {
   // Begun, and its end has not been reported.
   bool active() const { return mesh_ != nullptr; }
   // It has something to do. Once it has, it is not asked again before the next step.
-  bool ready() { return known_ready_ = known_ready_ || ready_ == nullptr || (*ready_)(); }
+  bool ready() { return known_ready_ = known_ready_ || awaited_ == nullptr || awaited_->Ready(); }
+  // Sleeps until it has, at most so long. May come back earlier.
+  void Nap(Duration most) {
+    if (awaited_ != nullptr && !known_ready_) awaited_->Nap(most);
+  }
   // Runs it on until it would wait. True if it has ended: then `status` is its result.
   bool Step(Status& status);
   // Runs it to its end; it sleeps where it waits.
   Status Complete();
 
  private:
-  void Pause(const std::function<bool()>& ready) override;
+  void Pause(transport::Awaited& awaited) override;
   Status End();
 
   Fiber fiber_;
   transport::Mesh* mesh_ = nullptr;
-  const std::function<bool()>* ready_ = nullptr;  // while it waits: what for
+  transport::Awaited* awaited_ = nullptr;  // while it waits: what for
   bool known_ready_ = false;
   Status result_;
 };

@@ -82,6 +82,10 @@ class SetRunner {
   bool Stirred();
   // A bucket is under way over links: on the lane, or as an errand.
   bool on_links() const { return lane_.busy() || errand_.active(); }
+  // Sleeps until the errand under way has something to do, at most so long.
+  void NapOnLinks(Duration most) {
+    if (errand_.active() && !lane_.busy()) errand_.Nap(most);
+  }
   // Whoever drives is about to sleep, or to turn to other things: what he runs goes on on the lane.
   void MoveToLane();
   bool has_stage() const { return pipe_.has_value(); }

@@ -73,9 +73,39 @@ class Patience {
 Mesh::Mesh(int rank, topology::HostMap hosts, Bell bell, Watcher* watcher)
     : bell_(bell), rank_(rank), hosts_(std::move(hosts)), watcher_(watcher), interrupt_(bell) {}
 
+// For somebody who has given way.
+class Mesh::Wait : public Awaited {
+ public:
+  Wait(Mesh& mesh, Ins ins, Outs outs) : mesh_(mesh), ins_(ins), outs_(outs) {}
+  bool Ready() override {
+    return mesh_.interrupt_.raised() || horovodx::transport::Ready(ins_, outs_);
+  }
+  void Nap(Duration most) override {
+    auto& waits = mesh_.waits_;
+    waits.assign(1, {mesh_.interrupt_.fd(), POLLIN, 0});
+    const bool pollable = Pollable(ins_, outs_, waits);
+    if (!pollable && waits.size() > 1) return;  // neither would hear the other kind
+    Bell::Listener listener(mesh_.bell_.OfLinks());
+    if (Ready()) return;
+    if (!pollable) {
+      listener.Sleep(Deadline::After(most));
+      return;
+    }
+    const auto whole = std::chrono::floor<std::chrono::seconds>(most);
+    const timespec limit{whole.count(), std::chrono::nanoseconds(most - whole).count()};
+    ::ppoll(waits.data(), waits.size(), &limit, nullptr);
+  }
+
+ private:
+  Mesh& mesh_;
+  const Ins ins_;
+  const Outs outs_;
+};
+
 // True if it is time to try again; false if he who gave way has to sleep by himself now.
-Result<bool> Mesh::LookByTurns(Ins ins, Outs outs) const {
-  give_way_->Pause([&] { return interrupt_.raised() || Ready(ins, outs); });
+Result<bool> Mesh::LookByTurns(Ins ins, Outs outs) {
+  Wait wait(*this, ins, outs);
+  give_way_->Pause(wait);
   HVDX_RETURN_IF_ERROR(interrupt_.Check());
   return give_way_ != nullptr;
 }

@@ -7,7 +7,6 @@
 
 #include <poll.h>
 
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -31,13 +30,22 @@ class Watcher {
   virtual void RingWhenReady(int fd, bool for_write) = 0;
 };
 
+// What somebody waits for on a mesh.
+class Awaited {
+ public:
+  virtual ~Awaited() = default;
+  virtual bool Ready() = 0;
+  // Sleeps until it is, at most so long. May come back earlier.
+  virtual void Nap(Duration most) = 0;
+};
+
 // Who waits on a mesh without keeping a thread: gives way to whoever runs him, and looks again when
 // he is run on.
 class GiveWay {
  public:
   virtual ~GiveWay() = default;
-  // Returns when it is time to go on, which `ready` can be asked for meanwhile.
-  virtual void Pause(const std::function<bool()>& ready) = 0;
+  // Returns when it is time to go on, which `awaited` can be asked for meanwhile.
+  virtual void Pause(Awaited& awaited) = 0;
 };
 
 class Mesh {
@@ -84,7 +92,9 @@ class Mesh {
   int streams_in_use_ = 0;
 
  private:
-  Result<bool> LookByTurns(std::span<InLink* const> ins, std::span<OutLink* const> outs) const;
+  class Wait;
+
+  Result<bool> LookByTurns(std::span<InLink* const> ins, std::span<OutLink* const> outs);
   Result<bool> LookAwake(std::span<InLink* const> ins, std::span<OutLink* const> outs,
                          const Deadline& deadline) const;
 

@@ -80,6 +80,26 @@ TEST(ErrandTest, WaitsForALatePeerWithoutHoldingItsThread) {
   });
 }
 
+TEST(ErrandTest, NapsUntilAPeerComesOrItIsTime) {
+  InProcessWorld world(2);
+  std::atomic<bool> now{false};
+  world.RunOnMesh([&](Mesh& mesh) {
+    if (mesh.rank() == 1) return ComeLate(mesh, now);
+    Sum sum(mesh);
+    Errand errand;
+    ASSERT_TRUE(errand.Start(mesh, [&] { return sum.Run(); }));
+    errand.Nap(std::chrono::milliseconds(1));
+    EXPECT_FALSE(errand.ready());
+    now = true;
+    const TimePoint begin = Clock::now();
+    Status status;
+    while (!errand.ready() || !errand.Step(status)) errand.Nap(Seconds(60));
+    EXPECT_LT(ToSeconds(Clock::now() - begin), 30.0);
+    EXPECT_TRUE(status.ok());
+    EXPECT_EQ(sum.value(), 2.0f);
+  });
+}
+
 TEST(ErrandTest, AnotherThreadMayRunItToItsEnd) {
   InProcessWorld world(2);
   std::atomic<bool> moved{false};

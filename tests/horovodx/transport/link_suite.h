@@ -91,6 +91,31 @@ TYPED_TEST_P(LinkSuite, NoWakeUpIsLostInManySmallTurns) {
   });
 }
 
+// Sleeps through every pause, and would be late if something did not wake it.
+class Napper : public GiveWay {
+ public:
+  void Pause(Awaited& awaited) override {
+    const TimePoint begin = Clock::now();
+    while (!awaited.Ready()) awaited.Nap(Seconds(kPatience));
+    EXPECT_LT(ToSeconds(Clock::now() - begin), kPatience / 2.0);
+  }
+};
+
+TYPED_TEST_P(LinkSuite, WhoGivesWayIsWokenFromHisNaps) {
+  TypeParam::Run(2, [](Mesh& mesh) {
+    Napper napper;
+    mesh.SetGiveWay(&napper);
+    for (int turn = 0; turn < 500; ++turn) {
+      if (turn % 2 == mesh.rank()) {
+        HVDX_ASSERT_OK(Tell(mesh, 1 - mesh.rank()));
+      } else {
+        HVDX_ASSERT_OK(Hear(mesh, 1 - mesh.rank()));
+      }
+    }
+    mesh.SetGiveWay(nullptr);
+  });
+}
+
 TYPED_TEST_P(LinkSuite, InterruptEndsAWaitAndTheLinkWorksAfterwards) {
   TypeParam::Run(2, [](Mesh& mesh) {
     if (mesh.rank() == 1) {
@@ -220,7 +245,7 @@ TYPED_TEST_P(LinkSuite, MarksOfANewEpochAreAboveAllEarlierOnes) {
 }
 
 REGISTER_TYPED_TEST_SUITE_P(LinkSuite, MeshKnowsWhoIsWhoAndItsLinksSayIt,
-                            EveryPairMovesBytesOfAnySizeInAnyPieces,
+                            WhoGivesWayIsWokenFromHisNaps, EveryPairMovesBytesOfAnySizeInAnyPieces,
                             TwentyMegabytesGoBothWaysAtOnce, NoWakeUpIsLostInManySmallTurns,
                             InterruptEndsAWaitAndTheLinkWorksAfterwards,
                             WaitingForASilentPeerEndsAtTheDeadlineAndNamesIt,

@@ -1,6 +1,7 @@
 #include "horovodx/collectives/team.h"
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 #include <utility>
 
@@ -55,7 +56,8 @@ class Team::Wire {
   Duration time_limit = std::chrono::seconds(30);
   std::size_t segment = 0;
   Traffic traffic;
-  Companion* companion = nullptr;  // borrowed
+  std::atomic<std::uint64_t> movements{0};  // relaxed: it tells of nothing else
+  Companion* companion = nullptr;           // borrowed
 
  private:
   Status AwaitProgress(int to, int from);
@@ -80,6 +82,7 @@ Result<std::size_t> Team::Wire::Pump(int to, int from) {
     HVDX_ASSIGN_OR_RETURN(const std::size_t read, readers[from].Pump(mesh.In(from)));
     moved += read;
   }
+  if (moved > 0) movements.fetch_add(1, std::memory_order_relaxed);
   return moved;
 }
 
@@ -197,5 +200,6 @@ transport::NativeAllreduce* Team::native() const {
   return members_ == AllOf(wire_->mesh) ? wire_->mesh.native() : nullptr;
 }
 Traffic Team::traffic() const { return wire_->traffic; }
+std::uint64_t Team::movements() const { return wire_->movements.load(std::memory_order_relaxed); }
 
 }  // namespace horovodx::collectives

@@ -105,6 +105,8 @@ class Team {
   void SetSegment(std::size_t bytes);
   std::size_t SegmentOr(std::size_t own) const;
   Traffic traffic() const;  // of all teams of this mesh together, sent by me
+  // Grows whenever bytes have moved, either way. Any thread.
+  std::uint64_t movements() const;
 
  private:
   Team(std::shared_ptr<Wire> wire, std::vector<int> members, int rank);

@@ -308,6 +308,7 @@ void Member::Dropped(TimePoint) { impl_->Dropped(); }
 std::vector<UpMessage> Member::TakeMessages() { return impl_->TakeMessages(); }
 TimePoint Member::next_time() const { return impl_->NextTime(); }
 void Member::OnTime(TimePoint now) { impl_->OnTime(now); }
+void Member::Moved(TimePoint now) { impl_->last_progress = now; }
 bool Member::in_plan() const { return impl_->plan != nullptr; }
 std::uint32_t Member::epoch() const { return impl_->epoch; }
 std::size_t Member::missing() const {

@@ -73,9 +73,11 @@ class Member {
   // Messages for the coordinator since the last call.
   std::vector<UpMessage> TakeMessages();
 
-  // Call OnTime at or after this time (TimePoint::max(): no need).
+  // Call OnTime at or after this time (TimePoint::max(): no need), or Moved if the bucket that runs
+  // has moved since the last such call: then it is slow, but nobody is missing.
   TimePoint next_time() const;
   void OnTime(TimePoint now);
+  void Moved(TimePoint now);
 
   bool in_plan() const;
   std::uint32_t epoch() const;

@@ -121,7 +121,7 @@ bool Engine::TurnSets(TimePoint now) {
   window_shut_ = options_.cycle_time != Duration::zero() && now < next_window_;
   bool sent = false;
   for (auto& [id, runner] : sets_) {
-    if (now >= runner->member().next_time()) runner->member().OnTime(now);
+    if (now >= runner->member().next_time()) runner->OnTime(now);
     auto turned = runner->Turn(now, completions_);
     if (!turned.ok()) {
       broken_ = turned.status();

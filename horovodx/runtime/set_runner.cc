@@ -53,6 +53,15 @@ bool SetRunner::Stirred() {
   return lane_.busy() ? lane_.ended() : errand_.active() && errand_.ready();
 }
 
+void SetRunner::OnTime(TimePoint now) {
+  const std::uint64_t before = std::exchange(movements_seen_, Movements());
+  if (running_ && movements_seen_ != before) {
+    member_.Moved(now);
+  } else {
+    member_.OnTime(now);
+  }
+}
+
 SetRunner::~SetRunner() {
   if (lane_.busy() || !errand_.active()) return;
   mesh_->interrupt().Raise(Status::Aborted("the process set has gone"));
@@ -272,6 +281,7 @@ Result<bool> SetRunner::AdvanceOnStage(TimePoint now, std::vector<Completion>& c
       Finish(now, completions);
       return true;
     case StagedAllreduce::Progress::kMoved:
+      ++moves_on_stage_;
       last_progress_ = now;
       return true;
     case StagedAllreduce::Progress::kBlocked:

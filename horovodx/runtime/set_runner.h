@@ -80,6 +80,8 @@ class SetRunner {
   bool has_tensors() const { return !tensors_.empty(); }
   // Whom the running bucket waited for has come.
   bool Stirred();
+  // The member's time has come.
+  void OnTime(TimePoint now);
   // A bucket is under way over links: on the lane, or as an errand.
   bool on_links() const { return lane_.busy() || errand_.active(); }
   // Sleeps until the errand under way has something to do, at most so long.
@@ -116,6 +118,8 @@ class SetRunner {
   Result<bool> Advance(TimePoint now, std::vector<Completion>& completions);
   Result<bool> AdvanceOnStage(TimePoint now, std::vector<Completion>& completions);
   void LeaveOutWaiting(bool moved, TimePoint now);
+  // Grows whenever something of a bucket has moved.
+  std::uint64_t Movements() const { return moves_on_stage_ + (team_ ? team_->movements() : 0); }
   Result<bool> AdvanceOnLinks(TimePoint now, std::vector<Completion>& completions);
   void Drop(TimePoint now);
   void Finish(TimePoint now, std::vector<Completion>& completions);
@@ -153,6 +157,8 @@ class SetRunner {
   std::vector<kernels::Piece> outputs_;
   std::optional<collectives::StagedAllreduce> staged_;
   TimePoint last_progress_;
+  std::uint64_t moves_on_stage_ = 0;
+  std::uint64_t movements_seen_ = 0;  // when the member's time came last
   std::vector<negotiation::Measured> measured_;
 
   Errand errand_;  // the lane's while that is busy

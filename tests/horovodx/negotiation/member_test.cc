@@ -260,6 +260,19 @@ TEST_F(MemberTest, StuckInABucketItAsksForHelp) {
   EXPECT_THAT(Leaves(), ElementsAre(Leave{0, 1, 1, "was asked to"}));
 }
 
+TEST_F(MemberTest, ABucketThatMovesIsSlowAndNotStuck) {
+  StartPlan();
+  Submit("a");
+  ASSERT_TRUE(member.Next());
+  for (int at = 1; at < 10; ++at) {
+    EXPECT_EQ(member.next_time(), AtSecond(at));
+    member.Moved(AtSecond(at));
+  }
+  EXPECT_THAT(member.TakeMessages(), IsEmpty());
+  member.OnTime(AtSecond(10));
+  EXPECT_THAT(member.TakeMessages(), SizeIs(1)) << "then it does not move any more";
+}
+
 TEST_F(MemberTest, AskedToLeaveItLeavesAtItsCursor) {
   StartPlan();
   ASSERT_TRUE(Tell(PleaseLeave{0, 0}).ok());

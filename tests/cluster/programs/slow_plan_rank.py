@@ -1,0 +1,33 @@
+"""A rank whose planned step takes longer than a plan waits for somebody who does not come.
+
+    slow_plan_rank.py ELEMENTS STEPS
+
+Rank 0 prints how many plans were started and left, and the seconds of the last step.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+from arrays import Arrays, numbers, reduced, same
+from horovodx import _horovodx as native
+
+
+def main() -> None:
+    count, steps = int(sys.argv[1]), int(sys.argv[2])
+    hvd = Arrays()
+    hvd.init()
+    mine, expected = numbers(hvd.rank(), count), reduced("sum", hvd.size(), count)
+    seconds = 0.0
+    for _ in range(steps):
+        began = time.monotonic()
+        got = hvd.allreduce("gradient", mine, "sum")
+        seconds = time.monotonic() - began
+        same(got, expected, "slow")
+    if hvd.rank() == 0:
+        print(native.counter("plans_started"), native.counter("plans_left"), seconds, flush=True)
+    hvd.shutdown()
+
+
+main()

@@ -8,6 +8,10 @@
 namespace horovodx::schedule {
 namespace {
 
+// Of the smallest that was measured, as the latency that was not; and at most so many seconds.
+constexpr double kUnseenShare = 0.25;
+constexpr double kMostUnseen = 1e-3;
+
 struct Corner {
   double bytes = 0.0;
   double seconds = 0.0;
@@ -35,8 +39,9 @@ CostModel InARow(const CostModel& cost, std::uint64_t smallest) {
   if (pieces.empty()) return cost;
   const double pace = pieces.back().seconds_per_byte;
   const double of_smallest = cost.Seconds(smallest) - static_cast<double>(smallest) * pace;
+  const double least = std::min(kMostUnseen, kUnseenShare * cost.Seconds(smallest));
   std::vector<Corner> hull;
-  for (const Corner& corner : CornersOf(pieces, std::max(cost.latency(), of_smallest))) {
+  for (const Corner& corner : CornersOf(pieces, std::max({cost.latency(), of_smallest, least}))) {
     while (hull.size() > 1 &&
            Slope(hull[hull.size() - 2], hull.back()) <= Slope(hull.back(), corner)) {
       hull.pop_back();

@@ -14,7 +14,8 @@ namespace horovodx::schedule {
 
 // `smallest` is the least size that was measured: what the first piece says below it is a guess,
 // and no bytes at all are not taken to be cheaper than that size without its bytes at the line's
-// pace. A function is returned as it is. O(pieces).
+// pace, nor than a quarter of it up to a millisecond: through large sizes goes many a line that
+// says that latency is nothing. A function is returned as it is. O(pieces).
 CostModel InARow(const CostModel& cost, std::uint64_t smallest);
 
 }  // namespace horovodx::schedule

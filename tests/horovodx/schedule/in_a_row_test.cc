@@ -40,6 +40,19 @@ TEST(InARowTest, NothingIsNotForFreeBecauseItWasNotMeasured) {
   EXPECT_DOUBLE_EQ(InARow(through_nothing, 2'000).Seconds(0), 95e-6);
 }
 
+TEST(InARowTest, ALineThroughLargeSizesDoesNotMakeSmallOnesFree) {
+  const CostModel through_nothing(0.0, 1e-9);
+  EXPECT_DOUBLE_EQ(InARow(through_nothing, 100'000).Seconds(0), 25e-6);
+  EXPECT_DOUBLE_EQ(InARow(through_nothing, 100'000'000).Seconds(0), 1e-3);
+  EXPECT_DOUBLE_EQ(InARow(CostModel(30e-6, 1e-9), 100).Seconds(0), 30e-6) << "as measured";
+  // 1,000 tensors of 8 KB come within 20 ms; the network needs a second for them.
+  std::vector<Tensor> tensors;
+  for (int i = 0; i < 1000; ++i) tensors.push_back({20e-6 * i, 8'000, 0, -1});
+  Options options;
+  options.cost = InARow(CostModel(0.0, 125e-9), 100'000);
+  EXPECT_LE(Cut("optimal", tensors, options).size(), 20u);
+}
+
 TEST(InARowTest, AFunctionIsReturned) {
   const CostModel cost = InARow(
       CostModel::Of([](std::uint64_t bytes) { return 1.0 + static_cast<double>(bytes); }), 0);

@@ -1,4 +1,4 @@
-"""A planned bucket that takes seconds, since the network is slow, is no reason to leave the plan."""
+"""A planned bucket that takes seconds because the network is slow does not end its plan."""
 
 from __future__ import annotations
 

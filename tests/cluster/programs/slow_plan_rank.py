@@ -11,6 +11,7 @@ import sys
 import time
 
 from arrays import Arrays, numbers, reduced, same
+
 from horovodx import _horovodx as native
 
 

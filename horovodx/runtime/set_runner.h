@@ -86,7 +86,7 @@ class SetRunner {
   bool on_links() const { return lane_.busy() || errand_.active(); }
   // Sleeps until the errand under way has something to do, at most so long.
   void NapOnLinks(Duration most) {
-    if (errand_.active() && !lane_.busy()) errand_.Nap(most);
+    if (!lane_.busy() && errand_.active()) errand_.Nap(most);  // while it is, it is the lane's
   }
   // Whoever drives is about to sleep, or to turn to other things: what he runs goes on on the lane.
   void MoveToLane();

@@ -409,22 +409,6 @@ TEST(ProcessFabricTest, WhoBrokeOffFirstExplainsThoseAfterIt) {
   });
 }
 
-// The tests' own store: what these tests kill ranks over.
-TEST(ForkedStoreTest, WhoIsKilledWhileWritingHidesNothing) {
-  for (int round = 0; round < 100; ++round) {
-    ForkedStore store;
-    ProcessWorld world(1, [&](int) {
-      for (int i = 0; i < 4000; ++i) (void)store.Set("again", std::string(3000, 'x'));
-      return 0;
-    });
-    EXPECT_TRUE(store.Get("again", Patience()).ok());
-    world.Signal(0, SIGKILL);
-    world.WaitAll(Patience());
-    HVDX_ASSERT_OK(store.Set("later", "value"));
-    EXPECT_TRUE(store.Get("later", Deadline::After(Duration::zero())).ok()) << "round " << round;
-  }
-}
-
 // Hears the addresses of all only when somebody has given up and gone.
 class SlowStore : public rendezvous::Store {
  public:

@@ -39,6 +39,9 @@ class InitFailures : public Strike {
       std::vector<float> x(10, 1.0f);
       EXPECT_THAT(SubmitAndWait(**engine, Allreduce("x", x)).message(), HasSubstr(VictimsName()));
     }
+    // Who started before the blow has come may have heard that the victim was done: nothing is late
+    // before it comes.
+    AwaitGo(job);
     // Up to twice the limit (to join, then to make the first channel), and the time to look who
     // is missing.
     const Duration taken = Clock::now() - job.board().struck.load();

@@ -12,6 +12,10 @@ namespace horovodx::negotiation {
 
 namespace {
 
+bool MovesNothing(const Bucket& bucket) {
+  return bucket.kind == Kind::kBarrier || bucket.kind == Kind::kError;
+}
+
 std::uint8_t AlgorithmOf(const Bucket& bucket, std::uint64_t round) {
   if (bucket.algorithms.empty()) return kByRules;
   return bucket.algorithms[std::min<std::uint64_t>(round, bucket.algorithms.size() - 1)];
@@ -20,8 +24,9 @@ std::uint8_t AlgorithmOf(const Bucket& bucket, std::uint64_t round) {
 }  // namespace
 
 // Negotiating, a submission is sent and waits for a Run. In a plan, it is kept and counted; what is
-// off the plan makes this member leave it, between buckets. Having left, it hands out nothing and
-// says nothing until EndPlan; then everything unanswered is asked for again.
+// off the plan makes this member leave it, between buckets. Having left, it hands out nothing of
+// the plan until EndPlan; then everything unanswered is asked for again. What passes plans is asked
+// for at any time.
 struct Member::Impl {
   explicit Impl(MemberOptions given)
       : options(given), book(given.cache_capacity), patience(given.patience) {}
@@ -49,6 +54,7 @@ struct Member::Impl {
   }
   // In a plan: where a tensor belongs.
   void Place(const RequestBook::Tensor& tensor) {
+    if (PassesPlans(*tensor.request)) return;
     const auto it = planned.find(tensor.request->name);
     if (it != planned.end() && *it->second == *tensor.request) {
       plan->Add(tensor.request->name);
@@ -88,7 +94,9 @@ struct Member::Impl {
   // --- what comes down --------------------------------------------------------------------------
 
   Status On(const Run& run, TimePoint) {
-    if (plan && !ending) return Broken("something was agreed while a plan is in force");
+    if (plan && !ending && !std::all_of(run.buckets.begin(), run.buckets.end(), MovesNothing)) {
+      return Broken("something was agreed while a plan is in force");
+    }
     std::size_t entries = 0;
     for (const Bucket& bucket : run.buckets) entries += bucket.entries.size();
     if (!run.cache_ids.empty() && run.cache_ids.size() != entries) {
@@ -239,7 +247,8 @@ struct Member::Impl {
   // --- time and messages ------------------------------------------------------------------------
 
   TimePoint NextTime() const {
-    if (!plan || ending || left || stuck_said || book.size() == 0) return TimePoint::max();
+    const bool waits = book.size() > book.passing();  // for something of the plan
+    if (!plan || ending || left || stuck_said || !waits) return TimePoint::max();
     return last_progress + patience;
   }
   void OnTime(TimePoint now) {
@@ -256,8 +265,8 @@ struct Member::Impl {
     MayLeave();
   }
   std::vector<UpMessage> TakeMessages() {
-    if (!plan) {
-      Ready ready = book.Take(epoch);
+    if (!ending) {
+      Ready ready = plan ? book.TakePassing(epoch) : book.Take(epoch);
       ready.set = options.set;
       if (!ready.requests.empty() || !ready.cached.empty()) out.push_back(std::move(ready));
     }

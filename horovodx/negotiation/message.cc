@@ -28,6 +28,10 @@ const char* NameOf(Kind kind) {
   return "UNKNOWN";
 }
 
+bool PassesPlans(const Request& request) {
+  return request.kind == Kind::kBarrier && request.group.empty();
+}
+
 bool Bucket::operator==(const Bucket& other) const {
   return kind == other.kind && type == other.type && op == other.op && root == other.root &&
          device == other.device && prescale == other.prescale && postscale == other.postscale &&

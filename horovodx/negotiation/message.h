@@ -48,6 +48,9 @@ struct Request {
 
   bool operator==(const Request&) const = default;
 };
+// A barrier moves nothing: that all have asked for it is all there is to it. So it may be asked for
+// and agreed on while a plan is in force, and runs at any place of it.
+bool PassesPlans(const Request& request);
 
 inline constexpr std::uint8_t kMostStreams = 64;
 

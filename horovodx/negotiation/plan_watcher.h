@@ -31,7 +31,7 @@ class PlanWatcher {
   // This name has run in the step that is being seen: if it is to run again, a step ends here.
   bool Repeats(const std::string& name) const { return current_.index.contains(name); }
   // What has run is the whole step of the last plan, which has served well: something else came
-  // between (a barrier, a metric), and it will go on as before.
+  // between (a broadcast, a metric), and it will go on as before.
   bool IsProvenStep() const { return proven_ && Same(planned_, current_); }
   // Counts the step. True if steps have repeated often enough for a plan: once, if it is a proven
   // one.

@@ -11,9 +11,11 @@ using State = RequestBook::Tensor::State;
 
 RequestBook::Tensor& RequestBook::Add(std::shared_ptr<const Request> request, bool planned) {
   const std::string& name = request->name;
+  const bool passes = PassesPlans(*request);
+  Erase(name);
   Tensor& tensor = tensors_[name];
-  tensor = {};
-  if (!planned) kept_.push_back(name);
+  if (!planned || passes) kept_.push_back(name);
+  passing_ += passes ? 1 : 0;
   tensor.order = submissions_++;
   if (request->kind == Kind::kJoin && join_.empty()) {
     join_ = name;
@@ -21,6 +23,13 @@ RequestBook::Tensor& RequestBook::Add(std::shared_ptr<const Request> request, bo
   }
   tensor.request = std::move(request);
   return tensor;
+}
+
+void RequestBook::Erase(const std::string& name) {
+  const auto it = tensors_.find(name);
+  if (it == tensors_.end()) return;
+  passing_ -= PassesPlans(*it->second.request) ? 1 : 0;
+  tensors_.erase(it);
 }
 
 RequestBook::Tensor* RequestBook::Find(const std::string& name) {
@@ -38,10 +47,25 @@ std::vector<RequestBook::Tensor*> RequestBook::Unanswered() {
   return found;
 }
 
-Ready RequestBook::Take(std::uint32_t epoch) {
+Ready RequestBook::Take(std::uint32_t epoch) { return Say(std::exchange(kept_, {}), epoch); }
+
+Ready RequestBook::TakePassing(std::uint32_t epoch) {
+  if (passing_ == 0) return Ready{};
+  const auto passes = [this](const std::string& name) {
+    const Tensor* tensor = Find(name);
+    return tensor != nullptr && PassesPlans(*tensor->request);
+  };
+  const auto rest = std::stable_partition(kept_.begin(), kept_.end(), passes);
+  std::vector<std::string> names(kept_.begin(), rest);
+  kept_.erase(kept_.begin(), rest);
+  return Say(std::move(names), epoch);
+}
+
+// What may not be said yet is kept.
+Ready RequestBook::Say(std::vector<std::string> names, std::uint32_t epoch) {
   Ready ready;
   ready.epoch = epoch;
-  for (const std::string& name : std::exchange(kept_, {})) {
+  for (const std::string& name : names) {
     Tensor* tensor = Find(name);
     if (tensor == nullptr || tensor->state != State::kKept) continue;
     if (joining() && tensor->order > join_order_) {

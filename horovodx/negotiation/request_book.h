@@ -25,17 +25,22 @@ class RequestBook {
     bool waited = false;
   };
 
-  // `planned`: there is a plan, so it is not to be said unless KeepAll() says otherwise.
+  // `planned`: there is a plan, so it is not to be said unless KeepAll() says otherwise; a request
+  // that passes plans is said anyway.
   Tensor& Add(std::shared_ptr<const Request> request, bool planned);
   Tensor* Find(const std::string& name);
-  void Erase(const std::string& name) { tensors_.erase(name); }
+  void Erase(const std::string& name);
   std::size_t size() const { return tensors_.size(); }
+  // Of them, those that pass plans.
+  std::size_t passing() const { return passing_; }
   // Not answered yet, in order of submission.
   std::vector<Tensor*> Unanswered();
 
   // Everything kept that may be said now, marked as sent. While this rank joins, it says nothing
   // that was submitted after the join.
   Ready Take(std::uint32_t epoch);
+  // The same, in a plan: only what passes plans.
+  Ready TakePassing(std::uint32_t epoch);
   // Sends are void: everything unanswered is kept again.
   void KeepAll();
   // The ids are unknown to the coordinator: says their requests in full.
@@ -64,11 +69,13 @@ class RequestBook {
     std::uint64_t at = 0;
   };
   void Remember(const std::string& name, std::shared_ptr<const Request> request);
+  Ready Say(std::vector<std::string> names, std::uint32_t epoch);
 
   bool use_cache_;
   std::uint64_t submissions_ = 0;
   std::vector<std::string> kept_;  // to be said, in order of submission
   std::unordered_map<std::string, Tensor> tensors_;
+  std::size_t passing_ = 0;
   std::string join_;  // name of the outstanding join
   std::uint64_t join_order_ = 0;
   std::string answered_join_;

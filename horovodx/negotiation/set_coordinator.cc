@@ -42,7 +42,9 @@ void SetCoordinator::OnReady(std::int32_t from, const Ready& ready, TimePoint no
   // A plan that starts while this message is read makes the rest of it void, as if it had come
   // later: its sender learns so from StartPlan.
   const auto valid = [&] { return ready.epoch == epoch_ && !in_plan(); };
-  if (!member || !valid()) return;
+  if (!member) return;
+  if (in_plan()) TakePassing(*member, ready, now);
+  if (!valid()) return;
   TakeCached(*member, ready, now);
   for (const Request& request : ready.requests) {
     if (valid()) TakeRequest(*member, request, now);
@@ -50,6 +52,13 @@ void SetCoordinator::OnReady(std::int32_t from, const Ready& ready, TimePoint no
   if (!valid()) return;
   owed_[*member] -= std::min<std::uint64_t>(owed_[*member], ready.resent);
   if (join_when_paid_[*member] && owed_[*member] == 0) Join(*member, now);
+}
+
+void SetCoordinator::TakePassing(std::size_t member, const Ready& ready, TimePoint now) {
+  if (ready.epoch != epoch_) return;
+  for (const Request& request : ready.requests) {
+    if (PassesPlans(request)) TakeRequest(member, request, now);
+  }
 }
 
 void SetCoordinator::TakeCached(std::size_t member, const Ready& ready, TimePoint now) {
@@ -222,7 +231,7 @@ void SetCoordinator::Emit(Order::iterator it, TimePoint now) {
   }
   if (complete && PlanWatcher::Plannable(single.bucket, ranks().size())) {
     watcher_.Add(single, pending.name, pending.requests, now);
-  } else {
+  } else if (!Passes(pending)) {
     watcher_.Reset();
   }
   std::uint64_t id = 0;
@@ -242,6 +251,18 @@ void SetCoordinator::Forget(Order::iterator it) {
   if (options_->observer != nullptr) options_->observer->NegotiationEnded(it->second.name);
   by_name_.erase(it->second.name);
   pending_.erase(it);
+}
+
+// In a new epoch everything is asked for again.
+void SetCoordinator::ForgetAll() {
+  while (!pending_.empty()) Forget(pending_.begin());
+  groups_.clear();
+}
+
+bool SetCoordinator::Passes(const Pending& pending) {
+  return std::all_of(pending.requests.begin(), pending.requests.end(), [](const auto& request) {
+    return request == nullptr || PassesPlans(*request);
+  });
 }
 
 void SetCoordinator::Flush() {
@@ -277,7 +298,8 @@ bool SetCoordinator::OnlyPlannedPending() const {
   for (const auto& [arrival, pending] : pending_) {
     for (std::size_t m = 0; m < ranks().size(); ++m) {
       const auto& request = pending.requests[m];
-      if (request != nullptr && !watcher_.Fits(*request, m)) return false;
+      if (request == nullptr || PassesPlans(*request)) continue;
+      if (!watcher_.Fits(*request, m)) return false;
     }
   }
   return true;
@@ -299,8 +321,7 @@ void SetCoordinator::StartPlan() {
   }
   asked_to_leave_ = left_for_better_ = false;
   watcher_.PlanStarted();
-  while (!pending_.empty()) Forget(pending_.begin());
-  groups_.clear();
+  ForgetAll();
   owed_.assign(ranks().size(), 0);
   Send(std::move(plan));
 }
@@ -330,6 +351,8 @@ Status SetCoordinator::OnLeave(std::int32_t from, const Leave& leave) {
                            std::to_string(set_) + " before bucket " + std::to_string(leave.bucket) +
                            ", another rank before bucket " + std::to_string(last_end_));
   }
+  Flush();  // what passes the plan, and is agreed on
+  ForgetAll();
   last_end_ = leave.bucket;
   watcher_.PlanEnded(leave.bucket / planned_groups_.size(), left_for_better_);
   RememberCutGroups(leave.bucket);

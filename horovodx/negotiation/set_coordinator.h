@@ -62,6 +62,7 @@ class SetCoordinator {
   using Order = std::map<std::uint64_t, Pending>;
 
   std::optional<std::size_t> MemberOf(std::int32_t rank) const;
+  void TakePassing(std::size_t member, const Ready& ready, TimePoint now);
   void TakeCached(std::size_t member, const Ready& ready, TimePoint now);
   void TakeRequest(std::size_t member, const Request& request, TimePoint now);
   void Ask(std::size_t member, std::shared_ptr<const Request> request, std::uint64_t cached,
@@ -82,6 +83,8 @@ class SetCoordinator {
   void RememberCutGroups(std::uint64_t end);
   void AskToLeave(std::string why);
   void Forget(Order::iterator it);
+  void ForgetAll();
+  static bool Passes(const Pending& pending);
   template <typename Message>
   void Send(Message message);
 

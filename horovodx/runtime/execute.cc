@@ -3,8 +3,6 @@
 #include <new>
 #include <utility>
 
-#include "horovodx/collectives/barrier_dissemination.h"
-
 namespace horovodx::runtime {
 
 using negotiation::Kind;
@@ -24,7 +22,6 @@ Status Execute(collectives::Team& team, BucketJob& job) {
     case Kind::kReducescatter:
       return ExecuteReducescatter(team, job);
     case Kind::kBarrier:
-      return collectives::BarrierDissemination(team);
     case Kind::kJoin:
     case Kind::kError:
       break;

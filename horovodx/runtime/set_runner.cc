@@ -111,7 +111,6 @@ Result<bool> SetRunner::Turn(TimePoint now, std::vector<Completion>& completions
 // Whoever names an algorithm gets it, also where the stage would be faster.
 bool SetRunner::StageServes(const negotiation::Bucket& bucket) const {
   if (!pipe_) return false;
-  if (bucket.kind == Kind::kBarrier) return true;
   return bucket.kind == Kind::kAllreduce && RuleFor(options_.execute, job_.bytes()) == nullptr;
 }
 
@@ -161,7 +160,7 @@ Status SetRunner::Start(const negotiation::Work& work, TimePoint now) {
   on_stage_ = StageServes(*work.bucket);
   if (kind == Kind::kAllreduce && !on_stage_) job_.algorithm = AlgorithmOf(work);
   if (options_.timeline != nullptr) Trace();
-  if (kind == Kind::kError || kind == Kind::kJoin) return Status::Ok();
+  if (kind == Kind::kError || kind == Kind::kJoin || kind == Kind::kBarrier) return Status::Ok();
   // A turn's `now` is that of its beginning, and a bucket may begin and end in one.
   if (measures()) started_ = begun_ = Clock::now();
   blocked_ = TimePoint();
@@ -232,7 +231,6 @@ bool SetRunner::IsErrand() const {
   switch (job_.bucket->kind) {
     case Kind::kAllreduce:
       return job_.algorithm != collectives::AllreduceAlgorithm::kMpi;
-    case Kind::kBarrier:
     case Kind::kBroadcast:
       return true;
     default:
@@ -248,10 +246,6 @@ void SetRunner::MoveToLane() {
 void SetRunner::StartOnStage() {
   job_.Inputs(inputs_);
   job_.Outputs(outputs_);
-  if (job_.bucket->kind == Kind::kBarrier) {  // a reduction of nothing that all must reach
-    inputs_.clear();
-    outputs_.clear();
-  }
   staged_.emplace(*pipe_, collectives::StagedTensors{.type = job_.bucket->type,
                                                      .op = job_.op(),
                                                      .prescale = job_.bucket->prescale,
@@ -263,7 +257,7 @@ void SetRunner::StartOnStage() {
 Result<bool> SetRunner::Advance(TimePoint now, std::vector<Completion>& completions) {
   if (staged_) return AdvanceOnStage(now, completions);
   if (on_links()) return AdvanceOnLinks(now, completions);
-  Finish(now, completions);  // an error or a join: nothing to move
+  Finish(now, completions);  // an error, a join or a barrier: nothing to move
   return true;
 }
 

@@ -57,6 +57,7 @@ Status SubmissionQueue::Push(std::span<const OperationPtr> operations, bool& wor
     operation->submitted = now;
     SetNames& set = sets_[operation->what.set];
     if (++set.waiting >= set.wake_after) worth_waking = true;
+    if (PassesPlans(operation->what.request)) worth_waking = true;
     pending_.push_back(operation);
   }
   has_new_.store(true, std::memory_order_release);

@@ -283,6 +283,60 @@ TEST_F(MemberTest, AskedToLeaveItLeavesAtItsCursor) {
   EXPECT_THAT(Leaves(), IsEmpty()) << "once is enough";
 }
 
+Bucket Barrier(const std::string& name) {
+  Bucket bucket = BucketOf({name});
+  bucket.kind = Kind::kBarrier;
+  return bucket;
+}
+
+TEST_F(MemberTest, ABarrierIsAskedForWithinAPlan) {
+  StartPlan();
+  Submit("wait", Kind::kBarrier);
+  member.Waited("wait");
+  auto sent = member.TakeMessages();
+  ASSERT_THAT(sent, SizeIs(1));
+  EXPECT_EQ(std::get<Ready>(sent[0]).epoch, 1u);
+  EXPECT_THAT(std::get<Ready>(sent[0]).requests, SizeIs(1));
+  EXPECT_EQ(member.next_time(), TimePoint::max()) << "others may come as late as they like";
+  Submit("a");
+  ASSERT_TRUE(member.Next());
+  ASSERT_TRUE(Tell(negotiation::Run{0, {Barrier("wait")}, {}, {}}).ok());
+  EXPECT_TRUE(member.Next()->planned) << "one at a time";
+  member.Finished(AtSecond(0));
+  const auto work = member.Next();
+  ASSERT_TRUE(work);
+  EXPECT_EQ(work->bucket->kind, Kind::kBarrier);
+  member.Finished(AtSecond(0));
+  EXPECT_THAT(member.TakeMessages(), IsEmpty());
+  EXPECT_TRUE(member.in_plan());
+  EXPECT_EQ(member.outstanding(), 0u);
+}
+
+TEST_F(MemberTest, ABarrierThatAPlansEndOvertookIsAskedForAgain) {
+  StartPlan();
+  Submit("a");
+  ASSERT_TRUE(member.Next());
+  Submit("wait", Kind::kBarrier);
+  EXPECT_THAT(member.TakeMessages(), SizeIs(1));
+  ASSERT_TRUE(Tell(EndPlan{0, 2, 1}).ok());
+  EXPECT_THAT(member.TakeMessages(), IsEmpty()) << "a bucket of the plan still runs";
+  member.Finished(AtSecond(0));
+  const auto sent = member.TakeMessages();
+  ASSERT_THAT(sent, SizeIs(1));
+  EXPECT_EQ(std::get<Ready>(sent[0]).epoch, 2u);
+  EXPECT_EQ(std::get<Ready>(sent[0]).requests.at(0).name, "wait");
+}
+
+TEST_F(MemberTest, ABarrierThatAPlansStartOvertookIsAskedForAgain) {
+  RunOnce({"a"});
+  Submit("wait", Kind::kBarrier);
+  EXPECT_THAT(member.TakeMessages(), SizeIs(1));
+  ASSERT_TRUE(Tell(negotiation::StartPlan{0, 1, {BucketOf({"a"})}}).ok());
+  const auto sent = member.TakeMessages();
+  ASSERT_THAT(sent, SizeIs(1));
+  EXPECT_EQ(std::get<Ready>(sent[0]).epoch, 1u);
+}
+
 TEST_F(MemberTest, UnansweredRequestsAreMeasuredAgainstANewPlan) {
   RunOnce({"a", "b"});
   Submit("a");

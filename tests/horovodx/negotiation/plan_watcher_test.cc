@@ -78,14 +78,14 @@ TEST(PlanWatcherTest, TheStepOfAPlanThatServedWellIsSeenOnce) {
   EXPECT_TRUE(Runs(watcher, "a"));
   watcher.PlanStarted();
   watcher.PlanEnded(100);
-  watcher.Reset();  // a barrier
+  watcher.Reset();  // a broadcast
   Runs(watcher, "a");
   EXPECT_FALSE(watcher.IsProvenStep());  // half of it
   Runs(watcher, "b");
   EXPECT_TRUE(watcher.IsProvenStep());
   EXPECT_TRUE(watcher.EndStep());
   watcher.PlanStarted();
-  // This time the barrier came at once, so the next plan comes as any other.
+  // This time the broadcast came at once, so the next plan comes as any other.
   watcher.PlanEnded(0);
   watcher.Reset();
   Runs(watcher, "a");

@@ -47,6 +47,7 @@ TEST_F(RandomSchedulesTest, EveryTensorMeetsItsPartnersAndNothingHangs) {
     all.tensors += s.tensors;
     all.planned += s.planned;
     all.negotiated += s.negotiated;
+    all.passing += s.passing;
     all.dropped += s.dropped;
     all.errors += s.errors;
     all.plans += s.plans;
@@ -55,17 +56,19 @@ TEST_F(RandomSchedulesTest, EveryTensorMeetsItsPartnersAndNothingHangs) {
     all.made_anew += s.made_anew;
   }
   std::printf(
-      "%llu schedules: %llu tensors, %llu errors, %llu buckets negotiated, %llu planned, "
-      "%llu dropped, %llu plans, %llu made anew, %llu stuck, %llu resent, %llu messages\n",
+      "%llu schedules: %llu tensors, %llu errors, %llu buckets negotiated, %llu of them in a "
+      "plan, %llu planned, %llu dropped, %llu plans, %llu made anew, %llu stuck, %llu resent, %llu "
+      "messages\n",
       static_cast<unsigned long long>(schedules), static_cast<unsigned long long>(all.tensors),
       static_cast<unsigned long long>(all.errors), static_cast<unsigned long long>(all.negotiated),
-      static_cast<unsigned long long>(all.planned), static_cast<unsigned long long>(all.dropped),
-      static_cast<unsigned long long>(all.plans), static_cast<unsigned long long>(all.made_anew),
-      static_cast<unsigned long long>(all.stuck), static_cast<unsigned long long>(all.resent),
-      static_cast<unsigned long long>(all.messages));
+      static_cast<unsigned long long>(all.passing), static_cast<unsigned long long>(all.planned),
+      static_cast<unsigned long long>(all.dropped), static_cast<unsigned long long>(all.plans),
+      static_cast<unsigned long long>(all.made_anew), static_cast<unsigned long long>(all.stuck),
+      static_cast<unsigned long long>(all.resent), static_cast<unsigned long long>(all.messages));
   if (only != 0) return;
   // Every path was walked, many times.
   EXPECT_GT(all.planned, 10 * schedules);
+  EXPECT_GT(all.passing, schedules);
   EXPECT_GT(all.plans, schedules / 2);
   EXPECT_GT(all.dropped, schedules / 20);
   EXPECT_GT(all.stuck, schedules / 100);

@@ -8,7 +8,7 @@ namespace horovodx::negotiation::sim {
 namespace {
 
 bool Local(const Bucket& bucket) {  // needs nobody else's part
-  return bucket.kind == Kind::kError || bucket.kind == Kind::kJoin;
+  return bucket.kind == Kind::kError || bucket.kind == Kind::kJoin || bucket.kind == Kind::kBarrier;
 }
 
 bool Agree(const Request& a, const Request& b) {
@@ -73,8 +73,11 @@ void World::Complete(int rank, std::int32_t set, const Key& key) {
     }
   }
   ++(std::get<1>(key) ? stats_.planned : stats_.negotiated);
+  if (state.member->in_plan() && !std::get<1>(key)) ++stats_.passing;
   if (rank == 0) Measure(set, key, instance);
-  state.finished.push_back(key);
+  // What moves nothing may run at another place of the plan on each rank.
+  const bool anywhere = std::get<2>(key) % 2 == 1 && Local(instance.bucket);
+  (anywhere ? state.passed : state.finished).push_back(key);
   state.running.reset();
   state.member->Finished(now_);
   Wake(rank);
@@ -140,6 +143,7 @@ void World::CheckEntry(int rank, const Instance& instance, std::size_t entry, st
     Fail("'" + name + "' " + (error ? "failed: " + bucket.error.message() : "did not fail"));
   }
   if (error) return;
+  if (bucket.kind == Kind::kBarrier) CheckAllCame(rank, set, name, mine.occurrence);
   for (const auto& [who, parts] : instance.parts) {
     const Part& other = parts[entry];
     if (other.absent) {
@@ -152,6 +156,19 @@ void World::CheckEntry(int rank, const Instance& instance, std::size_t entry, st
       Fail("'" + name + "' use " + std::to_string(mine.occurrence) + " of rank " +
            std::to_string(rank) + " met use " + std::to_string(other.occurrence) + " of rank " +
            std::to_string(who));
+    }
+  }
+}
+
+void World::CheckAllCame(int rank, std::int32_t set, const std::string& name,
+                         std::size_t occurrence) {
+  for (std::size_t who = 0; who < ranks_.size(); ++who) {
+    const auto it = ranks_[who].sets.find(set);
+    if (it == ranks_[who].sets.end()) continue;
+    const auto uses = it->second.uses.find(name);
+    if (uses == it->second.uses.end() || uses->second < occurrence) {
+      Fail("rank " + std::to_string(rank) + " passed barrier '" + name + "' before rank " +
+           std::to_string(who) + " came to it");
     }
   }
 }
@@ -174,6 +191,7 @@ std::string World::Describe() const {
 
 void World::CheckEnd() {
   std::map<std::int32_t, const std::vector<Key>*> sequence;
+  std::map<std::int32_t, const std::vector<Key>*> passed;
   for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
     const Rank& self = ranks_[rank];
     const std::string who = "rank " + std::to_string(rank);
@@ -186,6 +204,9 @@ void World::CheckEnd() {
       const auto [it, is_new] = sequence.try_emplace(set, &state.finished);
       if (!is_new && *it->second != state.finished) {
         Fail(who + " ran other buckets in set " + std::to_string(set) + " than the others");
+      }
+      if (*passed.try_emplace(set, &state.passed).first->second != state.passed) {
+        Fail(who + " passed other barriers in set " + std::to_string(set) + " than the others");
       }
     }
   }

@@ -88,8 +88,8 @@ class Writer {
     r.kind = kind < 70   ? Kind::kAllreduce
              : kind < 80 ? Kind::kAllgather
              : kind < 88 ? Kind::kReducescatter
-             : kind < 94 ? Kind::kAlltoall
-             : kind < 97 ? Kind::kBroadcast
+             : kind < 92 ? Kind::kAlltoall
+             : kind < 94 ? Kind::kBroadcast
                          : Kind::kBarrier;
     r.shape = {8 * Draw(random_, 1, 4), 2};
     r.type = OneOf({ElementType::kFloat32, ElementType::kFloat32, ElementType::kInt64});

@@ -23,6 +23,7 @@ struct Stats {
   std::uint64_t tensors = 0;   // finished, on all ranks
   std::uint64_t planned = 0;   // buckets finished by plan, on all ranks
   std::uint64_t negotiated = 0;
+  std::uint64_t passing = 0;  // of them, within a plan
   std::uint64_t dropped = 0;
   std::uint64_t errors = 0;
   std::uint64_t plans = 0;  // started
@@ -56,6 +57,7 @@ class World {
     std::map<std::string, std::size_t> uses;  // submissions so far, by name
     std::set<std::string> outstanding;
     std::vector<Key> finished;
+    std::vector<Key> passed;  // a plan, at any place of it
     TimePoint timer = TimePoint::max();
   };
   struct Rank {
@@ -98,6 +100,7 @@ class World {
   void Measure(std::int32_t set, const Key& key, const Instance& instance);
   void Drop(int rank, std::int32_t set);
   void CheckEntry(int rank, const Instance& instance, std::size_t entry, std::int32_t set);
+  void CheckAllCame(int rank, std::int32_t set, const std::string& name, std::size_t occurrence);
   bool ErrorExpected(std::int32_t set, const std::string& name, std::size_t occurrence) const;
   void CheckEnd();
   std::string Describe() const;

@@ -230,6 +230,28 @@ TEST_P(EngineCollectives, BarrierAndGroups) {
   });
 }
 
+TEST_P(EngineCollectives, ABarrierBetweenStepsEndsNoPlan) {
+  EngineOptions options;
+  options.schedule = "fusion";  // nor does what is measured
+  options.measured_selection = false;
+  EngineWorld world(GetParam(), options);
+  world.Run([&](Engine& engine) {
+    for (int step = 0; step < 4 * kSteps; ++step) {
+      if (step == 4 * kSteps - 1) {  // whoever is through with the last one may end the job
+        EXPECT_EQ(engine.Counter("plans_started"), 1);
+        EXPECT_EQ(engine.Counter("plans_left"), 0);
+      }
+      std::vector<float> tensor(10, 1.0f);
+      Finish(engine, Allreduce("gradient", tensor));
+      ASSERT_THAT(tensor, Each(static_cast<float>(world.size())));
+      Submission barrier;
+      barrier.request.kind = Kind::kBarrier;
+      barrier.request.name = "barrier.noname";
+      Finish(engine, barrier);
+    }
+  });
+}
+
 TEST(EngineLargeTest, ATensorOfMoreThanTwoGibibytes) {
   if (!testing_support::kRoomForLarge) GTEST_SKIP() << "only where it is fast";
   EngineWorld world(2);

@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cstdint>
 #include <utility>
 
 #include "horovodx/base/check.h"
@@ -67,14 +66,8 @@ void Fiber::Start(std::function<void()> function) {
   function_ = std::move(function);
   active_ = true;
   own_side_.fake_stack = nullptr;
-  ::getcontext(&own_);
-  own_.uc_stack.ss_sp = stack_ + PageBytes();
-  own_.uc_stack.ss_size = own_side_.size;
-  own_.uc_link = nullptr;
-  // makecontext passes ints.
-  const auto self = reinterpret_cast<std::uintptr_t>(this);
-  ::makecontext(&own_, reinterpret_cast<void (*)()>(&Fiber::Enter), 2,
-                static_cast<unsigned>(self & 0xffffffffu), static_cast<unsigned>(self >> 32));
+  const auto enter = [](void* self) { static_cast<Fiber*>(self)->Run(); };
+  own_.Prepare(stack_ + mapped_ - own_side_.size, own_side_.size, enter, this);
   Resume();
 }
 
@@ -93,10 +86,6 @@ void Fiber::Pause() {
   Arrived(own_side_, caller_side_);
 }
 
-void Fiber::Enter(unsigned low, unsigned high) {
-  reinterpret_cast<Fiber*>(low | static_cast<std::uintptr_t>(high) << 32)->Run();
-}
-
 void Fiber::Run() {
   Arrived(own_side_, caller_side_);
   std::exchange(function_, nullptr)();
@@ -105,7 +94,7 @@ void Fiber::Run() {
 }
 
 // The other side is either at the same place of this function, or enters Run for the first time.
-void Fiber::Switch(ucontext_t& from, [[maybe_unused]] Side& from_side, const ucontext_t& to,
+void Fiber::Switch(StackPoint& from, [[maybe_unused]] Side& from_side, const StackPoint& to,
                    [[maybe_unused]] const Side& to_side, [[maybe_unused]] bool for_good) {
 #ifdef HVDX_FIBER_TSAN
   __tsan_switch_to_fiber(to_side.tsan, 0);
@@ -114,7 +103,7 @@ void Fiber::Switch(ucontext_t& from, [[maybe_unused]] Side& from_side, const uco
   __sanitizer_start_switch_fiber(for_good ? nullptr : &from_side.fake_stack, to_side.bottom,
                                  to_side.size);
 #endif
-  ::swapcontext(&from, &to);
+  StackPoint::Change(from, to);
 }
 
 void Fiber::Arrived([[maybe_unused]] const Side& here, [[maybe_unused]] Side& came_from) {

@@ -7,10 +7,10 @@
 // Thread: one at a time; who goes on with it has synchronised with who ran it before.
 #pragma once
 
-#include <ucontext.h>
-
 #include <cstddef>
 #include <functional>
+
+#include "horovodx/base/stack_switch.h"
 
 namespace horovodx {
 
@@ -44,16 +44,15 @@ class Fiber {
     std::size_t size = 0;
   };
 
-  static void Enter(unsigned low, unsigned high);
   void Run();
-  void Switch(ucontext_t& from, Side& from_side, const ucontext_t& to, const Side& to_side,
+  void Switch(StackPoint& from, Side& from_side, const StackPoint& to, const Side& to_side,
               bool for_good);
   void Arrived(const Side& here, Side& came_from);
 
   std::byte* stack_ = nullptr;
   std::size_t mapped_ = 0;
-  ucontext_t own_{};
-  ucontext_t caller_{};
+  StackPoint own_;
+  StackPoint caller_;
   Side own_side_;
   Side caller_side_;
   std::function<void()> function_;

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <cstdint>
 #include <string>
 #include <thread>
 #include <vector>
@@ -31,6 +32,40 @@ TEST(FiberTest, StopsInTheMiddleAndIsRunOn) {
   fiber.Resume();
   EXPECT_FALSE(fiber.active());
   EXPECT_EQ(said, "abcde");
+}
+
+// As the compiler may assume when it moves several numbers at once.
+TEST(FiberTest, ItsStackIsAlignedLikeAnyOther) {
+  Fiber fiber;
+  std::size_t odd = 1;
+  fiber.Start([&] {
+    alignas(16) volatile double here[2] = {1.5, 2.5};
+    odd = reinterpret_cast<std::uintptr_t>(&here[0]) % 16;
+    const std::string text = std::to_string(here[0] + here[1]);  // asks for aligned moves, too
+    EXPECT_EQ(text.substr(0, 3), "4.0");
+  });
+  EXPECT_EQ(odd, 0u);
+}
+
+// Whoever changes stacks finds its registers as they were.
+TEST(FiberTest, NumbersOnBothSidesAreKept) {
+  Fiber fiber;
+  std::uint64_t theirs = 1;
+  fiber.Start([&] {
+    std::uint64_t a = 3, b = 5, c = 7, d = 11, e = 13, f = 17;
+    for (int i = 0; i < 50; ++i) {
+      a += b, b ^= c, c += d, d ^= e, e += f, f ^= a;
+      fiber.Pause();
+    }
+    theirs = a ^ b ^ c ^ d ^ e ^ f;
+  });
+  std::uint64_t a = 3, b = 5, c = 7, d = 11, e = 13, f = 17;
+  for (int i = 0; i < 50; ++i) {
+    a += b, b ^= c, c += d, d ^= e, e += f, f ^= a;
+    fiber.Resume();
+  }
+  EXPECT_FALSE(fiber.active());
+  EXPECT_EQ(theirs, a ^ b ^ c ^ d ^ e ^ f);
 }
 
 TEST(FiberTest, KeepsWhatIsOnItsStackAndIsUsedAgain) {

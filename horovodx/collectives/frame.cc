@@ -147,10 +147,40 @@ Status FrameReader::OnHeader(const transport::InLink& link) {
   return Status::Ok();
 }
 
+// First what was read ahead.
+Result<std::size_t> FrameReader::Read(transport::InLink& link, std::span<const MutableBytes> into) {
+  if (ahead_from_ == ahead_to_) return link.TryRead(into);
+  std::size_t n = 0;
+  for (const MutableBytes& piece : into) {
+    const std::size_t run = std::min(piece.size(), ahead_to_ - ahead_from_);
+    if (run > 0) std::memcpy(piece.data(), ahead_.data() + ahead_from_, run);
+    ahead_from_ += run;
+    n += run;
+  }
+  return n;
+}
+
+Result<std::size_t> FrameReader::ReadHeader(transport::InLink& link) {
+  const MutableBytes header(header_.data() + header_read_, kFrameHeaderBytes - header_read_);
+  std::size_t n = 0;
+  if (ahead_from_ < ahead_to_ || message_->left() > kReadAheadBytes) {
+    HVDX_ASSIGN_OR_RETURN(n, Read(link, std::span(&header, 1)));
+  } else {
+    const MutableBytes both[] = {header, {ahead_.data(), message_->left()}};
+    HVDX_ASSIGN_OR_RETURN(const std::size_t all, link.TryRead(both));
+    n = std::min(all, header.size());
+    ahead_from_ = 0;
+    ahead_to_ = all - n;
+  }
+  header_read_ += n;
+  if (header_read_ == kFrameHeaderBytes) HVDX_RETURN_IF_ERROR(OnHeader(link));
+  return n;
+}
+
 Result<std::size_t> FrameReader::Discard(transport::InLink& link) {
   std::array<std::byte, 4096> bin;
   const MutableBytes into(bin.data(), std::min(bin.size(), frame_left_));
-  auto read = link.TryRead(std::span(&into, 1));
+  auto read = Read(link, std::span(&into, 1));
   if (read.ok()) frame_left_ -= *read;
   return read;
 }
@@ -173,16 +203,13 @@ Result<std::size_t> FrameReader::Pump(transport::InLink& link) {
     }
     std::size_t n = 0;
     if (header_read_ < kFrameHeaderBytes) {
-      const MutableBytes into(header_.data() + header_read_, kFrameHeaderBytes - header_read_);
-      HVDX_ASSIGN_OR_RETURN(n, link.TryRead(std::span(&into, 1)));
-      header_read_ += n;
-      if (header_read_ == kFrameHeaderBytes) HVDX_RETURN_IF_ERROR(OnHeader(link));
+      HVDX_ASSIGN_OR_RETURN(n, ReadHeader(link));
     } else if (discard_) {
       HVDX_ASSIGN_OR_RETURN(n, Discard(link));
     } else {
       spans_.clear();
       message_->Peek(frame_left_, spans_);
-      HVDX_ASSIGN_OR_RETURN(n, link.TryRead(spans_));
+      HVDX_ASSIGN_OR_RETURN(n, Read(link, spans_));
       message_->Advance(n);
       frame_left_ -= n;
       arrived_ += n;

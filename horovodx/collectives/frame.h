@@ -22,6 +22,8 @@ namespace horovodx::collectives {
 
 inline constexpr std::size_t kFrameBytes = 256 << 10;
 inline constexpr std::size_t kFrameHeaderBytes = 16;
+// A message of at most this is read together with its header: one call instead of two.
+inline constexpr std::size_t kReadAheadBytes = 1 << 10;
 
 // Walks over the concatenation of byte spans.
 template <typename Span>
@@ -83,6 +85,8 @@ class FrameReader {
 
  private:
   Status OnHeader(const transport::InLink& link);
+  Result<std::size_t> ReadHeader(transport::InLink& link);
+  Result<std::size_t> Read(transport::InLink& link, std::span<const MutableBytes> into);
   Result<std::size_t> Discard(transport::InLink& link);
 
   std::array<std::byte, kFrameHeaderBytes> header_{};
@@ -95,6 +99,10 @@ class FrameReader {
   std::size_t arrived_ = 0;
   bool overtaken_ = false;
   std::vector<MutableBytes> spans_;  // scratch
+  // Came with a header, and not looked at yet: it goes to no tensor before its header was seen.
+  std::array<std::byte, kReadAheadBytes> ahead_;
+  std::size_t ahead_from_ = 0;
+  std::size_t ahead_to_ = 0;
 };
 
 }  // namespace horovodx::collectives

@@ -116,6 +116,57 @@ TEST(TeamTest, RemainsOfAnAbandonedMessageAreThrownAway) {
   }
 }
 
+// Small ones are read together with what follows them.
+TEST(TeamTest, SmallMessagesOfAnOlderEpochAreThrownAway) {
+  InProcessWorld world(2);
+  world.Run([](Team& team) {
+    std::vector<int> data(5);
+    if (team.rank() == 0) {
+      for (const std::size_t old : {3UL, 0UL, 200UL, 5UL}) {
+        ASSERT_TRUE(team.Send(1, Of(std::vector<int>(old, -1))).ok());
+      }
+    }
+    team.EnterEpoch(1);
+    for (int round = 0; round < 3; ++round) {
+      if (team.rank() == 0) {
+        std::iota(data.begin(), data.end(), round);
+        ASSERT_TRUE(team.Send(1, Of(data)).ok());
+      } else {
+        ASSERT_TRUE(team.Receive(0, Into(data)).ok());
+        for (int i = 0; i < 5; ++i) ASSERT_EQ(data[i], i + round);
+      }
+    }
+  });
+}
+
+TEST(TeamTest, ASmallMessageOfALaterEpochWaitsForIt) {
+  InProcessWorld world(2);
+  std::atomic<bool> sent{false};
+  world.RunOnMesh([&](transport::Mesh& mesh) {
+    Team team(mesh);
+    std::vector<int> data = {1, 2, 3};
+    if (mesh.rank() == 0) {
+      team.EnterEpoch(1);
+      ASSERT_TRUE(team.Send(1, Of(data)).ok());
+      ASSERT_TRUE(team.Send(1, Of(data)).ok());
+      sent = true;
+      return;
+    }
+    while (!sent) std::this_thread::yield();
+    std::vector<int> old(3);
+    team.SetTimeLimit(std::chrono::milliseconds(50));
+    EXPECT_FALSE(team.Receive(0, Into(old)).ok());
+    EXPECT_EQ(old, std::vector<int>(3)) << "not this one's";
+    team.SetTimeLimit(std::chrono::seconds(30));
+    team.EnterEpoch(1);
+    for (int i = 0; i < 2; ++i) {
+      std::vector<int> in(3);
+      ASSERT_TRUE(team.Receive(0, Into(in)).ok());
+      EXPECT_EQ(in, data);
+    }
+  });
+}
+
 TEST(TeamTest, SubTeamsTalkAmongThemselves) {
   InProcessWorld world(topology::HostMap::Grid(2, 2));
   world.Run([](Team& team) {

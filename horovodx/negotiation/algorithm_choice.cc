@@ -157,7 +157,7 @@ void AlgorithmChoice::ForPlan(std::vector<Bucket>& buckets, bool may_try) {
     bucket.algorithms.push_back(NumberOf(algorithm));
     planned_.emplace_back(it, algorithm);
   }
-  // After a barrier, say, the same plan comes again, and its rounds are counted on.
+  // After a broadcast, say, the same plan comes again, and its rounds are counted on.
   const bool same = trial_rounds_ == 0 && planned_ == before;
   rounds_before_ = same ? rounds_before_ + rounds_ : 0;
   rounds_ = 0;
@@ -175,7 +175,9 @@ bool AlgorithmChoice::RoundEnded(std::uint64_t round) {
     as_planned += PredictAllreduce(algorithm, At(it), fitted_).seconds;
     anew += Choose(it).seconds;
   }
-  if (anew >= kWorthAPlan * as_planned) return false;
+  const double gained = (as_planned - anew) * static_cast<double>(rounds_before_ + rounds_);
+  const double most = gained > kPriceOfAPlan ? kWorthItsPrice : kWorthAPlan;
+  if (anew >= most * as_planned) return false;
   patience_ = std::min<std::uint64_t>(2 * patience_, 64);
   return true;
 }

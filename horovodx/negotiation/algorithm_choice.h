@@ -69,6 +69,9 @@ class AlgorithmChoice {
   static constexpr double kAsGood = 1.05;      // the same, if it ran
   static constexpr double kLike = 3.0;         // doublings: at a size like this
   static constexpr double kWorthAPlan = 0.93;  // of the time as planned
+  // The same, if what is gained would have paid for the change since the plan was made.
+  static constexpr double kWorthItsPrice = 0.97;
+  static constexpr double kPriceOfAPlan = 1e-3;  // seconds: a step or two are negotiated
 
   // What a choice depends on.
   struct Case {

@@ -102,7 +102,8 @@ A SelectBySize(const SelectInput& in) {
   if (in.bytes < kLargeBytes && MayGoByHost(in) && in.hosts >= kManyHosts) {
     return A::kHierarchical;
   }
-  if (in.bytes < kSmallBytes) return A::kRecursiveDoubling;
+  // Inside a host a step is next to nothing, and one message a host is less work than one a rank.
+  if (in.bytes < kSmallBytes) return MayGoByHost(in) ? A::kHierarchical : A::kRecursiveDoubling;
   if (in.bytes < kLargeBytes) return A::kRecursiveHalvingDoubling;
   return MayGoByHost(in) ? A::kHierarchicalSlices : A::kRing;
 }

@@ -65,7 +65,9 @@ TEST(SelectTest, RulesBySizeAndTopology) {
       {Input(8 << 10, 4, 1), A::kRecursiveHalvingDoubling},
       {Input(512 << 10, 4, 1), A::kRing},
       {Input(512 << 10, 1, 4), A::kRing},
-      {Input(100, 4, 4), A::kRecursiveDoubling},
+      {Input(100, 2, 2), A::kHierarchical},
+      {Input(100, 1, 4), A::kRecursiveDoubling},
+      {Input(8 << 10, 2, 2), A::kRecursiveHalvingDoubling},
       {Input(100, 8, 4), A::kHierarchical},
       {Input(64 << 20, 2, 4), A::kHierarchicalSlices},
   };

@@ -7,6 +7,7 @@ from horovodx.torch_bench import ranks
 from horovodx.torch_bench.measure import median, microseconds, size_name, slowest, timed, write_json
 
 _BLOCKS = 15  # each peer is timed so often a size, in turns
+_MANY = 8  # in a row: then one more goes first, and is not timed
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -47,9 +48,14 @@ def _block(hvd: Any, tensor: Any, reduce: Callable[[], Any], repeats: int) -> fl
     """Seconds an allreduce takes on this rank, `repeats` in a row; their result is checked.
 
     Each sums what the one before left, so that data changes: 2^60 times a small number is exact.
+    Ranks leave a barrier one after the other, on a loaded machine some hundred microseconds apart:
+    who leaves it first would count that as part of small allreduces.
     """
     tensor.fill_(1.0)
     hvd.barrier()
+    if repeats >= _MANY:
+        reduce()
+        tensor.fill_(1.0)
 
     def work() -> None:
         for _ in range(repeats):

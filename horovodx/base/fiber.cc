@@ -23,6 +23,7 @@
 #include <sanitizer/tsan_interface.h>
 #endif
 #ifdef HVDX_FIBER_ASAN
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 
@@ -66,6 +67,10 @@ void Fiber::Start(std::function<void()> function) {
   function_ = std::move(function);
   active_ = true;
   own_side_.fake_stack = nullptr;
+#ifdef HVDX_FIBER_ASAN
+  // Who ran here last left its stack for good, and never told what it needs no more.
+  __asan_unpoison_memory_region(own_side_.bottom, own_side_.size);
+#endif
   const auto enter = [](void* self) { static_cast<Fiber*>(self)->Run(); };
   own_.Prepare(stack_ + mapped_ - own_side_.size, own_side_.size, enter, this);
   Resume();

@@ -103,7 +103,7 @@ TEST(EngineSelectionTest, WithRulesOrDeterminismNothingIsTried) {
   rules.schedule = "wfbp";
   EngineWorld by_rules(HostMap::Grid(2, 2), rules);
   EXPECT_THAT(Recorded(by_rules, 40).names,
-              testing::UnorderedElementsAre("recursive_doubling", "recursive_halving_doubling"));
+              testing::UnorderedElementsAre("hierarchical", "recursive_halving_doubling"));
   EngineOptions sure = Traced();
   sure.execute.deterministic = true;
   EngineWorld deterministic(HostMap::Grid(2, 2), sure);

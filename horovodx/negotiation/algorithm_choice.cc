@@ -60,6 +60,12 @@ Selected AlgorithmChoice::Choose(const Case& it) {
   return chosen->second;
 }
 
+AlgorithmChoice::Algorithm AlgorithmChoice::Usual(const Case& it) const {
+  collectives::SelectInput input = At(it);
+  input.costs = nullptr;
+  return collectives::SelectAllreduce(input);
+}
+
 bool AlgorithmChoice::IsTrial(Algorithm algorithm, std::uint64_t bytes, ElementType type,
                               ReduceOp op) {
   return active() && Choose({bytes, IsNative(type, op)}).algorithm != algorithm;
@@ -76,12 +82,16 @@ std::vector<AlgorithmChoice::Algorithm> AlgorithmChoice::ToTry(const Case& it) {
   for (const Algorithm algorithm : eligible) {
     least = std::min(least, PredictAllreduce(algorithm, input, fitted_).seconds);
   }
+  const Algorithm usual = Usual(it);
   for (const Algorithm algorithm : eligible) {
     if (algorithm == chosen.algorithm) continue;
     const std::uint64_t known = std::max(costs_.SamplesLike(algorithm, it.bytes),
                                          tried_[{schedule::SizeClassOf(it.bytes), algorithm}]);
     const collectives::Prediction predicted = PredictAllreduce(algorithm, input, fitted_);
-    const double most = (predicted.away <= kLike ? kAsGood : kPromising) * least;
+    // What the rules say ran first, and the first of a size is slow: it is not judged by that
+    // alone.
+    const bool judged = predicted.away <= kLike && algorithm != usual;
+    const double most = (judged ? kAsGood : kPromising) * least;
     if (known < kEnough && predicted.seconds <= most) some.push_back(algorithm);
   }
   return some;
@@ -92,9 +102,7 @@ std::vector<AlgorithmChoice::Algorithm> AlgorithmChoice::ToTry(const Case& it) {
 // good it gets a chance to run as that one does; and again, ever more rarely.
 std::vector<AlgorithmChoice::Algorithm> AlgorithmChoice::UsualToTry(const Case& it) {
   const Selected chosen = Choose(it);
-  collectives::SelectInput input = At(it);
-  input.costs = nullptr;
-  const Algorithm usual = collectives::SelectAllreduce(input);
+  const Algorithm usual = Usual(it);
   const bool by_time = fits_ > 0 && ByTime(chosen.why);
   if (!by_time || chosen.algorithm == usual || chosen.seconds > kSmallSeconds) return {};
   const std::uint64_t plans = ++plans_without_usual_[schedule::SizeClassOf(it.bytes)];

@@ -83,6 +83,7 @@ class AlgorithmChoice {
   bool IsNative(ElementType type, ReduceOp op) const;
   collectives::SelectInput At(const Case& it) const;
   collectives::Selected Choose(const Case& it);
+  Algorithm Usual(const Case& it) const;  // what the rules say
   // Those that might be the fastest at this size and are not known well enough.
   std::vector<Algorithm> ToTry(const Case& it);
   // What the rules say, a few times, if another one was chosen and it is time to ask again.

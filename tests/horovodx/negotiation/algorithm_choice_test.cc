@@ -190,6 +190,32 @@ TEST(AlgorithmChoiceTest, ALittleMakesAnotherPlanIfItPaysForIt) {
   }
 }
 
+// While links were being made, say.
+TEST(AlgorithmChoiceTest, WhatTheRulesSayIsNotJudgedByASlowBeginning) {
+  const std::uint64_t bytes = 4 << 20;
+  const auto takes = [](A algorithm) {
+    if (algorithm == A::kHierarchicalSlices) return 36e-3;
+    return algorithm == A::kRecursiveHalvingDoubling ? 38e-3 : 60e-3;
+  };
+  AlgorithmChoice choice(On(2, 2), true);
+  choice.Add(A::kHierarchicalSlices, bytes, 42e-3);
+  for (int i = 0; i < 3; ++i) choice.Add(A::kRecursiveHalvingDoubling, bytes, 38e-3);
+  std::vector<A> last;
+  for (int plan = 0; plan < 3; ++plan) {
+    std::vector<Bucket> planned = {BucketOf(bytes)};
+    choice.ForPlan(planned);
+    const auto& list = planned[0].algorithms;
+    for (std::uint64_t round = 0; round < 40; ++round) {
+      const auto algorithm = static_cast<A>(list[std::min<std::size_t>(round, list.size() - 1)]);
+      choice.Add(algorithm, bytes, takes(algorithm));
+      if (choice.RoundEnded(round)) break;
+    }
+    last.push_back(static_cast<A>(list.back()));
+  }
+  EXPECT_EQ(last.front(), A::kRecursiveHalvingDoubling);
+  EXPECT_EQ(last.back(), A::kHierarchicalSlices);
+}
+
 TEST(AlgorithmChoiceTest, WhatTrialsShowMakesAnotherPlan) {
   // The rules say ring, and nothing says that it is three times as slow as its links.
   const Network net{.team = On(6, 1), .odd = A::kRing, .times = 3.0};

@@ -56,13 +56,13 @@ Ready RequestBook::TakePassing(std::uint32_t epoch) {
     return tensor != nullptr && PassesPlans(*tensor->request);
   };
   const auto rest = std::stable_partition(kept_.begin(), kept_.end(), passes);
-  std::vector<std::string> names(kept_.begin(), rest);
+  const std::vector<std::string> names(kept_.begin(), rest);
   kept_.erase(kept_.begin(), rest);
-  return Say(std::move(names), epoch);
+  return Say(names, epoch);
 }
 
 // What may not be said yet is kept.
-Ready RequestBook::Say(std::vector<std::string> names, std::uint32_t epoch) {
+Ready RequestBook::Say(const std::vector<std::string>& names, std::uint32_t epoch) {
   Ready ready;
   ready.epoch = epoch;
   for (const std::string& name : names) {

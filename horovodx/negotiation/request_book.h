@@ -69,7 +69,7 @@ class RequestBook {
     std::uint64_t at = 0;
   };
   void Remember(const std::string& name, std::shared_ptr<const Request> request);
-  Ready Say(std::vector<std::string> names, std::uint32_t epoch);
+  Ready Say(const std::vector<std::string>& names, std::uint32_t epoch);
 
   bool use_cache_;
   std::uint64_t submissions_ = 0;

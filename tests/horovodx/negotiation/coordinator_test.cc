@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "horovodx/base/log.h"
-#include "tests/horovodx/negotiation/request_maker.h"
+#include "tests/horovodx/negotiation/coordinator_fixture.h"
 
 namespace horovodx::negotiation {
 namespace {
@@ -16,56 +16,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
-
-class CoordinatorTest : public testing::Test {
- protected:
-  void Make() { coordinator = std::make_unique<Coordinator>(options); }
-  void SetUp() override {
-    options.size = 2;
-    Make();
-  }
-  void Say(int from, UpMessage message) { coordinator->OnMessage(from, message, AtSecond(second)); }
-  void Ask(int from, const std::vector<Request>& requests, std::uint32_t epoch = 0,
-           std::int32_t set = 0) {
-    Say(from, Ready{set, epoch, requests, {}, 0});
-  }
-  void AskBoth(const std::vector<Request>& requests, std::uint32_t epoch = 0) {
-    Ask(0, requests, epoch);
-    Ask(1, requests, epoch);
-  }
-  // The messages of this kind among those sent since the last call.
-  template <typename Message>
-  std::vector<Message> Take() {
-    std::vector<Message> found;
-    for (const Outgoing& record : coordinator->TakeMessages()) {
-      if (const auto* message = std::get_if<Message>(&record.message)) found.push_back(*message);
-    }
-    return found;
-  }
-  std::vector<std::string> NamesRun() {
-    std::vector<std::string> names;
-    for (const negotiation::Run& run : Take<negotiation::Run>()) {
-      for (const Bucket& bucket : run.buckets) {
-        for (const Entry& entry : bucket.entries) names.push_back(entry.name);
-      }
-    }
-    return names;
-  }
-  // Three equal steps of a and b; the first name of the fourth starts a plan.
-  StartPlan ReachPlan(std::uint32_t epoch = 0, int most_steps = 60) {
-    std::vector<StartPlan> plans;
-    for (int step = 0; step < most_steps && plans.empty(); ++step) {
-      AskBoth({MakeRequest("a"), MakeRequest("b")}, epoch);
-      plans = Take<StartPlan>();
-    }
-    EXPECT_THAT(plans, SizeIs(1));
-    return plans.empty() ? StartPlan{} : plans[0];
-  }
-
-  double second = 0;
-  CoordinatorOptions options;
-  std::unique_ptr<Coordinator> coordinator;
-};
 
 TEST_F(CoordinatorTest, ANameRunsWhenAllHaveAskedForIt) {
   Ask(0, {MakeRequest("a"), MakeRequest("b")});
@@ -364,59 +314,6 @@ TEST_F(CoordinatorTest, NoPlanWhileSomebodyWaitsForSomethingElse) {
   }
   Ask(1, {MakeRequest("other")});
   ReachPlan();
-}
-
-TEST_F(CoordinatorTest, ABarrierPassesAPlan) {
-  ReachPlan();
-  const Request barrier = MakeRequest("wait", Kind::kBarrier);
-  Ask(0, {barrier}, 1);
-  EXPECT_THAT(NamesRun(), IsEmpty()) << "rank 1 has not come";
-  Ask(1, {barrier, MakeRequest("x")}, 1);
-  EXPECT_THAT(NamesRun(), ElementsAre("wait")) << "nothing else may be asked for in a plan";
-  Say(1, Leave{0, 1, 4});
-  EXPECT_THAT(Take<EndPlan>(), SizeIs(1));
-}
-
-TEST_F(CoordinatorTest, AskingForABarrierInAPlanIsVoidAfterIt) {
-  ReachPlan();
-  const Request barrier = MakeRequest("wait", Kind::kBarrier);
-  Ask(0, {barrier}, 1);
-  Say(1, Leave{0, 1, 4});
-  EXPECT_THAT(Take<EndPlan>(), SizeIs(1));
-  Ask(1, {barrier}, 1);  // said before it heard of the end
-  Ask(1, {barrier}, 2);
-  EXPECT_THAT(NamesRun(), IsEmpty());
-  Ask(0, {barrier}, 2);
-  EXPECT_THAT(NamesRun(), ElementsAre("wait"));
-}
-
-TEST_F(CoordinatorTest, WhatWasAgreedOnInAPlanIsSaidBeforeItsEnd) {
-  ReachPlan();
-  AskBoth({MakeRequest("wait", Kind::kBarrier)}, 1);
-  Say(1, Leave{0, 1, 4});
-  const auto sent = coordinator->TakeMessages();
-  ASSERT_THAT(sent, SizeIs(2));
-  EXPECT_TRUE(std::holds_alternative<negotiation::Run>(sent[0].message));
-  EXPECT_TRUE(std::holds_alternative<EndPlan>(sent[1].message));
-}
-
-TEST_F(CoordinatorTest, StepsRepeatWhateverBarriersComeBetween) {
-  std::vector<StartPlan> plans;
-  for (int step = 0; step < 10 && plans.empty(); ++step) {
-    AskBoth({MakeRequest("a"), MakeRequest("b")});
-    plans = Take<StartPlan>();
-    if (!plans.empty()) break;
-    AskBoth({MakeRequest("wait", Kind::kBarrier)});
-    (void)coordinator->TakeMessages();
-  }
-  EXPECT_THAT(plans, SizeIs(1));
-}
-
-TEST_F(CoordinatorTest, WhoWaitsAtABarrierDoesNotHoldUpAPlan) {
-  Ask(0, {MakeRequest("wait", Kind::kBarrier)});
-  ReachPlan();
-  AskBoth({MakeRequest("wait", Kind::kBarrier)}, 1);
-  EXPECT_THAT(NamesRun(), ElementsAre("wait"));
 }
 
 TEST_F(CoordinatorTest, WhoIsStuckIsHeardOnce) {
